@@ -14,7 +14,7 @@ import (
 type uniqueCheck struct {
 	x    *index
 	cols []*vec.Vec
-	res  []LockResult // by key, each once; Val is what exists
+	res  []LockResult // by key, each once; Val is what exists, those that others are writing are Skipped
 	// of has for each position in the selection the number of the row's key, -1 if it has
 	// no unique key here; nil: each row has the key of its position.
 	of []int32
@@ -36,12 +36,41 @@ func (c *uniqueCheck) key(p int) int {
 // with a lock does not make others wait. Conflicts are reported in res or returned as 23505.
 func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res *InsertResult) ([]bool, error) {
 	var mark kv.LockMark
-	if o.Conflict != ConflictError {
+	if o.Conflict != ConflictError || len(sel) > 1 {
 		mark = w.tx.LockMark()
 	}
+	for {
+		skip, wait, err := w.tryInsert(ctx, sel, o, mark, res)
+		if err != nil || wait.key == nil {
+			return skip, err
+		}
+		// Who waits has no locks of keys that others may want meanwhile; a single row that is
+		// to fail or to be inserted keeps those that it has, as in PostgreSQL.
+		if mark != nil {
+			w.tx.UnlockTo(mark)
+		}
+		wait.o.Wait = o.Lock.Wait
+		if _, err := w.tx.LockKeys(ctx, wait.space, wait.o, wait.key); err != nil {
+			return nil, err
+		}
+		w.gone = nil
+	}
+}
+
+// awaited is a key that another transaction is writing, which has to end before it is known
+// whether a new row has a conflict; nil: there is none.
+type awaited struct {
+	space kv.Space
+	key   []byte
+	o     LockOpt
+}
+
+// tryInsert is checkInsert up to the first row that has to wait. What that row waits for is
+// the key of the row, or the row that has its key.
+func (w *Writer) tryInsert(ctx context.Context, sel []uint32, o InsertOpt, mark kv.LockMark, res *InsertResult) (skip []bool, wait awaited, err error) {
 	checks, err := w.uniqueChecks(ctx, sel, o)
 	if err != nil || len(checks) == 0 {
-		return nil, err
+		return nil, wait, err
 	}
 	var left []leftOut
 	for p, row := range sel {
@@ -52,29 +81,73 @@ func (w *Writer) checkInsert(ctx context.Context, sel []uint32, o InsertOpt, res
 			}
 			continue
 		}
-		if o.Conflict == ConflictError || o.rank(c.x) > 0 {
-			return nil, w.d.uniqueViolation(c.x, c.cols, int(row))
+		if !same && c.res[c.key(p)].Skipped {
+			return nil, awaited{w.d.fileOf(c.x), w.keyIn(c.x, c.cols, p, row), LockOpt{IfAbsent: true}}, nil
 		}
-		left = append(left, leftOut{c, p, same})
+		var behind LockResult
+		if !same && (o.Conflict != ConflictReport || o.rank(c.x) > 0) { // or its lock is waited for
+			if wait, behind, err = w.behind(ctx, c, p, row); wait.key != nil || err != nil {
+				return nil, wait, err
+			}
+		}
+		if o.Conflict == ConflictError || o.rank(c.x) > 0 {
+			return nil, wait, w.d.uniqueViolation(c.x, c.cols, int(row))
+		}
+		left = append(left, leftOut{c, p, same, behind.Changed})
 	}
 	if left == nil {
-		return nil, nil
+		return nil, wait, nil
 	}
 	if len(left) == len(sel) {
 		w.tx.UnlockTo(mark) // other keys of the rows, which nobody has to wait for
 	} else {
 		w.unlockOthers(checks, left, sel)
 	}
-	skip := make([]bool, len(sel))
+	skip = make([]bool, len(sel))
 	for _, l := range left {
 		skip[l.p] = true
-		conflict, err := w.conflict(ctx, l.c, l.p, sel[l.p], l.same, o)
+		conflict, err := w.conflict(ctx, l, sel[l.p], o)
 		if err != nil {
-			return nil, err
+			return nil, wait, err
 		}
 		res.Conflicts = append(res.Conflicts, conflict)
 	}
-	return skip, nil
+	return skip, wait, nil
+}
+
+// keyIn is the key of the row at p in the file of a unique index.
+func (w *Writer) keyIn(x *index, cols []*vec.Vec, p int, row uint32) []byte {
+	if x.master {
+		return w.new.list[p]
+	}
+	return x.key.Append(nil, cols, int(row))
+}
+
+// behind looks at the row that has the key of the row at p in a secondary index: whether it
+// has changed since the snapshot and, if another transaction is writing it, its key. That
+// one has not taken the key from it yet, or its entry would be written, too.
+func (w *Writer) behind(ctx context.Context, c *uniqueCheck, p int, row uint32) (wait awaited, res LockResult, err error) {
+	if c.x.master {
+		return wait, res, nil
+	}
+	key, res, err := w.beingWritten(ctx, c.x, w.keyIn(c.x, c.cols, p, row), c.res[c.key(p)].Val)
+	return awaited{w.d.space, key, LockOpt{IfWritten: true}}, res, err
+}
+
+// beingWritten is behind for the entry of a unique index.
+func (w *Writer) beingWritten(ctx context.Context, x *index, key, val []byte) (row []byte, res LockResult, err error) {
+	master, err := x.rowOf(key, val)
+	if err != nil || master == nil {
+		return nil, res, err
+	}
+	found, err := w.tx.LockKeys(ctx, w.d.space, LockOpt{IfWritten: true}, master)
+	switch {
+	case errors.Is(err, kv.ErrLockTimeout):
+		return master, res, nil
+	case err != nil:
+		return nil, res, err
+	}
+	return nil, found[0], nil
 }
 
 // unlockOthers gives back the locks of keys that only rows have which are left out for
@@ -84,12 +157,8 @@ func (w *Writer) unlockOthers(checks []*uniqueCheck, left []leftOut, sel []uint3
 		var keys [][]byte
 		for _, l := range left {
 			k := c.key(l.p)
-			switch {
-			case k < 0 || c.res[k].Val != nil || c.taken != nil && c.taken[k] >= 0:
-			case c.x.master:
-				keys = append(keys, w.new.list[l.p])
-			default:
-				keys = append(keys, c.x.key.Append(nil, c.cols, int(sel[l.p])))
+			if k >= 0 && c.res[k].Val == nil && (c.taken == nil || c.taken[k] < 0) {
+				keys = append(keys, w.keyIn(c.x, c.cols, l.p, sel[l.p]))
 			}
 		}
 		w.tx.Unlock(w.d.fileOf(c.x), keys...)
@@ -109,7 +178,7 @@ func (w *Writer) uniqueChecks(ctx context.Context, sel []uint32, o InsertOpt) (c
 			if !x.unique || x.cat.Unready || ranks > 1 && o.rank(x) != rank {
 				continue
 			}
-			c, err := w.uniqueKeys(ctx, i, sel, o.Lock)
+			c, err := w.uniqueKeys(ctx, i, sel)
 			if err != nil {
 				return nil, err
 			}
@@ -138,9 +207,10 @@ func allConflict(checks []*uniqueCheck, n int) bool {
 // leftOut is a row, by its place, that is not inserted as an index has its key already;
 // same: for one of the rows before it.
 type leftOut struct {
-	c    *uniqueCheck
-	p    int
-	same bool
+	c       *uniqueCheck
+	p       int
+	same    bool
+	changed bool // the row of a secondary key has changed since the snapshot
 }
 
 // rank is 0 for arbiter indexes, 1 for others.
@@ -157,7 +227,7 @@ func (o *InsertOpt) rank(x *index) int {
 }
 
 // uniqueKeys encodes and locks the search keys of unique index i.
-func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt) (*uniqueCheck, error) {
+func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32) (*uniqueCheck, error) {
 	m, x := &w.new, w.d.indexes[i]
 	c := &uniqueCheck{x: x}
 	var err error
@@ -175,7 +245,9 @@ func (w *Writer) uniqueKeys(ctx context.Context, i int, sel []uint32, o LockOpt)
 		}
 	}
 	sorted, at := w.sorter.distinct(keys)
-	o = LockOpt{Wait: o.Wait, IfAbsent: true}
+	// A key that another is writing is left for the first row that has to wait: a row before
+	// it may fail.
+	o := LockOpt{IfAbsent: true, SkipLocked: true}
 	if c.res, err = w.tx.LockKeys(ctx, w.d.fileOf(x), o, sorted...); err != nil {
 		return nil, err
 	}
@@ -227,15 +299,15 @@ func (w *Writer) searchKeys(c *uniqueCheck, pred *vec.Vec, sel []uint32) [][]byt
 	return w.list
 }
 
-// firstConflict returns the first index that has the key of the row at p, and
-// whether a row of the same batch is the one it has.
+// firstConflict returns the first index that has the key of the row at p, or in which
+// another transaction is writing it, and whether a row of the same batch is the one it has.
 func firstConflict(checks []*uniqueCheck, p int) (*uniqueCheck, bool) {
 	for _, c := range checks {
 		k := c.key(p)
 		if k < 0 {
 			continue
 		}
-		if c.res[k].Val != nil {
+		if c.res[k].Val != nil || c.res[k].Skipped {
 			return c, false
 		}
 		if c.taken != nil && c.taken[k] >= 0 {
@@ -255,16 +327,17 @@ func (c *uniqueCheck) take(p int) {
 // conflict describes a row that is left out and, for ConflictReport, locks the
 // row that has its key. A row that the snapshot does not have is kv.ErrConflict above READ
 // COMMITTED.
-func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32, same bool, o InsertOpt) (Conflict, error) {
-	out := Conflict{Row: row, Index: c.x.cat, Same: same}
-	if same {
+func (w *Writer) conflict(ctx context.Context, l leftOut, row uint32, o InsertOpt) (Conflict, error) {
+	c, p := l.c, l.p
+	out := Conflict{Row: row, Index: c.x.cat, Same: l.same}
+	if l.same {
 		out.Key = w.new.list[c.taken[c.key(p)]]
 		return out, nil
 	}
 	if c.x.master {
 		out.Key = w.new.list[p]
 	} else {
-		key := c.x.key.Append(nil, c.cols, int(row))
+		key := w.keyIn(c.x, c.cols, p, row)
 		var err error
 		if out.Key, err = c.x.rowOf(key, c.res[c.key(p)].Val); err != nil {
 			return out, err
@@ -273,7 +346,7 @@ func (w *Writer) conflict(ctx context.Context, c *uniqueCheck, p int, row uint32
 	if o.Conflict == ConflictSkip && w.tx.Isolation() == kv.ReadCommitted {
 		return out, nil
 	}
-	if w.tx.Isolation() != kv.ReadCommitted && c.res[c.key(p)].Changed {
+	if w.tx.Isolation() != kv.ReadCommitted && (l.changed || c.res[c.key(p)].Changed) {
 		return out, kv.ErrConflict
 	}
 	if o.Conflict == ConflictReport {

@@ -248,8 +248,10 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 		}
 		for i, k := range keys {
 			exists[string(k)] = res[i].Val != nil
-			if unproven {
+			if unproven || o.IfAbsent && res[i].Val != nil {
 				vals[string(k)] = res[i].Val
+			} else {
+				delete(vals, string(k)) // it was there before a wait
 			}
 		}
 		return nil
@@ -264,8 +266,13 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 			got = append(got, m.after)
 		}
 	}
-	if err := lock(got, LockOpt{Wait: o.Wait, IfAbsent: true}); err != nil {
-		return err
+	for again := true; again; {
+		if err := lock(got, LockOpt{Wait: o.Wait, IfAbsent: true}); err != nil {
+			return err
+		}
+		if again, err = w.awaitTaken(ctx, u.x, got, vals, o); err != nil {
+			return err
+		}
 	}
 	for _, m := range moves {
 		if m.before != nil {
@@ -288,6 +295,30 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 		exists[string(m.after)] = true
 	}
 	return nil
+}
+
+// awaitTaken waits for who is writing the row that has one of the keys of a secondary index
+// by its stored entries, and reports whether there was somebody: who may have taken the key
+// from the row.
+func (w *Writer) awaitTaken(ctx context.Context, x *index, keys [][]byte, entries map[string][]byte, o LockOpt) (waited bool, err error) {
+	if x.master {
+		return false, nil
+	}
+	for _, k := range keys {
+		val := entries[string(k)]
+		if val == nil {
+			continue
+		}
+		row, _, err := w.beingWritten(ctx, x, k, val)
+		if err != nil {
+			return false, err
+		}
+		if row != nil {
+			_, err := w.tx.LockKeys(ctx, w.d.space, LockOpt{Wait: o.Wait, IfWritten: true}, row)
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // unchanged reports whether the row's entry stays as it is.

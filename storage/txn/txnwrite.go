@@ -245,6 +245,13 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 	}
 	t.st.locks.expect(&t.owner, sl, o)
 	for i, k := range keys {
+		if o.IfWritten {
+			if out[i].Changed, err = t.awaitWriter(ctx, sl, k, sn.seq, o); err != nil {
+				return nil, err
+			}
+			out[i].Changed = out[i].Changed && !t.Wrote(sp, k)
+			continue
+		}
 		var seen uint64 // commits up to this one are in the value read
 		if o.IfPresent || o.IfAbsent && !t.st.locks.beingWritten(&t.owner, sl, k) {
 			// The newest committed value, or the transaction's own.
@@ -329,6 +336,23 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 		}
 	}
 	return out, nil
+}
+
+// awaitWriter waits for another transaction that is writing a key, if there is one, and
+// reports whether the key has changed since a commit.
+func (t *Txn) awaitWriter(ctx context.Context, sl *spaceLock, key []byte, since uint64, o kv.LockOpt) (changed bool, err error) {
+	if t.st.locks.beingWritten(&t.owner, sl, key) {
+		held := len(t.owner.rows)
+		o.IfAbsent, o.Mode = true, kv.ForShare // several may wait at a time
+		if _, err := t.lockRow(ctx, sl, key, since, o); err != nil {
+			return false, err
+		}
+		if len(t.owner.rows) > held {
+			t.st.locks.releaseRowsFrom(&t.owner, held, nil)
+		}
+	}
+	last := t.st.locks.lastChange(sl, key, since)
+	return last > since, t.meet(last)
 }
 
 // lockRow locks a key, after those whom it has to wait for.

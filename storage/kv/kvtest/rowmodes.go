@@ -58,6 +58,7 @@ func testRowModes(t *testing.T, st kv.Store) {
 	})
 	t.Run("IfAbsent", func(t *testing.T) { testIfAbsent(t, st, sp) })
 	t.Run("IfAbsent beside who shares", func(t *testing.T) { testAbsentPasses(t, st, sp) })
+	t.Run("IfWritten", func(t *testing.T) { testIfWritten(t, st, sp) })
 	t.Run("IfPresent", func(t *testing.T) { testIfPresent(t, st, sp) })
 	t.Run("what is not to be locked is not after a wait", func(t *testing.T) { testNotAfterWait(t, st, sp) })
 	if n := st.Stats().RowLocks; n != 0 {
@@ -191,6 +192,52 @@ func testIfAbsent(t *testing.T, st kv.Store, sp kv.Space) {
 	put(t, st, sp, "later", "1")
 	if r, err := lock(tx, sp, absent, "later"); err != nil || r.Val == nil || !r.Changed {
 		t.Fatalf("a key that is newer than the snapshot: %+v, %v", r, err)
+	}
+}
+
+// testIfWritten waits for who is writing a key, not for who has it locked only, and keeps
+// no lock.
+func testIfWritten(t *testing.T, st kv.Store, sp kv.Space) {
+	for _, ends := range []string{"commits", "rolls back"} {
+		put(t, st, sp, "w", "1")
+		writer, tx, other := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+		_, err := lock(writer, sp, kv.LockOpt{}, "w")
+		must(t, err)
+		if r, err := lock(tx, sp, kv.LockOpt{IfWritten: true}, "w"); err != nil || r.Changed || r.Val != nil {
+			t.Fatalf("a key that is only locked: %+v, %v", r, err)
+		}
+		must(t, writer.Put(sp, []byte("w"), []byte("2")))
+		if r, err := lock(writer, sp, kv.LockOpt{IfWritten: true}, "w"); err != nil || r.Changed {
+			t.Fatalf("who is writing it: %+v, %v", r, err)
+		}
+		_, err = lock(tx, sp, kv.LockOpt{IfWritten: true}, "w")
+		wantErr(t, err, kv.ErrLockTimeout)
+		var res [2]kv.LockResult
+		var waiters [2]<-chan error
+		for i, w := range []kv.Txn{tx, other} {
+			waiters[i] = async(t, st, func() (err error) {
+				res[i], err = lock(w, sp, kv.LockOpt{IfWritten: true, Wait: kv.WaitForever}, "w")
+				return err
+			})
+			waiting(t, waiters[i])
+		}
+		if ends == "commits" {
+			must(t, writer.Commit(ctx))
+		} else {
+			writer.Rollback()
+		}
+		for i := range waiters {
+			must(t, result(t, waiters[i]))
+			if res[i].Changed != (ends == "commits") {
+				t.Errorf("the writer %s: %+v", ends, res[i])
+			}
+		}
+		last := begin(t, st, kv.BeginOpt{})
+		_, err = lock(last, sp, kv.LockOpt{}, "w")
+		must(t, err) // none of them has kept a lock
+		last.Rollback()
+		tx.Rollback()
+		other.Rollback()
 	}
 }
 
