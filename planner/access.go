@@ -382,7 +382,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 		}
 		read := need
 		if len(same) > 0 {
-			read = without(r, conj, same, out)
+			read = withTested(r, conj, same, out)
 		}
 		only := p.covers(t, ix, read)
 		entry := costEntry
@@ -448,16 +448,24 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 	return list
 }
 
-// without are the columns out and those of the conjuncts that are tested: of a partial
+// withTested are the columns out and those of the conjuncts that are tested: of a partial
 // index, all but those that it holds for.
-func without(r *rel, conj, held []plan.Expr, out map[int]bool) map[int]bool {
-	need := map[int]map[int]bool{r.id: maps.Clone(out)}
-	for _, c := range conj {
-		if !slices.Contains(held, c) {
-			needOf(c, need)
-		}
+func withTested(r *rel, conj, held []plan.Expr, out map[int]bool) map[int]bool {
+	need := maps.Clone(out)
+	if need == nil {
+		need = map[int]bool{}
 	}
-	return need[r.id]
+	for _, c := range conj {
+		if slices.Contains(held, c) {
+			continue
+		}
+		eachVar(c, func(v *plan.Var) {
+			if v.Rel == r.id {
+				need[v.Col] = true
+			}
+		})
+	}
+	return need
 }
 
 // equalities are the bounds that a hash index answers.

@@ -126,6 +126,7 @@ func (p *planner) tableRel(t *catalog.Table, alias string) *rel {
 	r := &rel{id: p.newRel(), alias: alias, table: t}
 	p.base.add(r.id)
 	p.coll.noteTable(r.id, t)
+	r.cols = make([]plan.OutCol, 0, len(t.Columns))
 	for i, c := range t.Columns {
 		oc := plan.OutCol{Name: c.Name, T: c.Type, Table: t.OID, AttNum: int16(i + 1)}
 		if c.Dropped {

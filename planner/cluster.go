@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog"
@@ -202,11 +201,8 @@ func (p *planner) worthWalking(s *state, g *clusterGroup) bool {
 	}
 	cost := p.walkCost(g, area)
 	for _, l := range g.levels {
-		need := map[int]map[int]bool{l.rel.id: maps.Clone(s.need[l.rel.id])}
-		for _, c := range l.local {
-			needOf(c, need)
-		}
-		for _, x := range p.paths(l.rel, l.local, need[l.rel.id], s.need[l.rel.id]) {
+		out := s.need[l.rel.id]
+		for _, x := range p.paths(l.rel, l.local, withTested(l.rel, l.local, nil, out), out) {
 			if x.access != plan.FullScan && x.cost < cost/4 && x.rows < p.tableRows(l.rel.table)/20 {
 				return false
 			}
@@ -241,7 +237,7 @@ func (p *planner) clusterNode(s *state, g *clusterGroup) *pnode {
 		}
 		level := plan.ClusterLevel{Table: r.table, Ranges: p.placeRanges(ranges), Outer: l.outer}
 		lay := layout{}
-		for _, c := range slices.Sorted(maps.Keys(s.need[r.id])) {
+		for _, c := range inOrder(s.need[r.id]) {
 			lay[[2]int{r.id, c}] = len(level.Cols)
 			out.lay[[2]int{r.id, c}] = len(n.Common.Cols)
 			level.Cols = append(level.Cols, c)

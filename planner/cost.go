@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -45,13 +44,13 @@ func (p *planner) lookupCost(s *state, u *unit, x *path) float64 {
 	r, need := u.rel, s.need[u.rel.id]
 	if x.index != nil && p.covers(r.table, x.index, need) {
 		// Conditions on the table alone are looked at in its rows, unless the entries have it.
-		all := map[int]map[int]bool{r.id: maps.Clone(need)}
+		var onRow []plan.Expr
 		for _, c := range u.local {
 			if !x.answers(c) && !p.onEntry(r, x, c) {
-				needOf(c, all)
+				onRow = append(onRow, c)
 			}
 		}
-		need = all[r.id]
+		need = withTested(r, onRow, nil, need)
 	}
 	if x.index == nil || p.covers(r.table, x.index, need) {
 		return costStart + costGet + max(1, x.rows)

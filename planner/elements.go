@@ -181,7 +181,7 @@ func (p *planner) elementPathsOf(r *rel, ix *catalog.Index, key int, conj []plan
 			y.order, y.first = masterOrder(r), costStart+found*costPosting
 		}
 		if listed(r.colType(&plan.Var{Rel: r.id, Col: col}), op, x) {
-			only := r.table.Cluster == nil && inKey(r.table, without(r, conj, []plan.Expr{c}, wanted))
+			only := r.table.Cluster == nil && inKey(r.table, withTested(r, conj, []plan.Expr{c}, wanted))
 			// that the longest of the lists has to be read may cost more than the rows
 			list := costStart + found*costPosting
 			if st := p.colStats(r, col); op == "@>" && st != nil && len(st.Elems) > 0 {

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog"
@@ -105,9 +104,7 @@ func (p *planner) entryFilter(r *rel, conj []plan.Expr) (plan.Expr, []int) {
 	if all == nil {
 		return nil, nil
 	}
-	need := map[int]map[int]bool{}
-	needOf(all, need)
-	cols := slices.Sorted(maps.Keys(need[r.id]))
+	cols := inOrder(withTested(r, conj, nil, nil))
 	lay := layout{}
 	for i, c := range cols {
 		lay[[2]int{r.id, c}] = i

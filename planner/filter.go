@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog/types"
@@ -378,7 +377,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 	for _, c := range u.local {
 		needOf(c, s.need)
 	}
-	cols := slices.Sorted(maps.Keys(s.need[r.id]))
+	cols := inOrder(s.need[r.id])
 	n := &pnode{lay: layout{}, rels: u.rels}
 	switch {
 	case r.virt != nil:

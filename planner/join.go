@@ -373,8 +373,9 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	r := u.rel
 	n := &plan.LookupJoin{Kind: kind, Left: l.node, Table: r.table, Alias: r.alias, Index: x.index}
 	n.Keys = p.planExprs(x.ranges[0].Eq, l.lay)
+	conj := slices.Concat(u.local, on)
 	var entry []plan.Expr
-	for _, c := range append(slices.Clone(u.local), on...) {
+	for _, c := range conj {
 		switch {
 		case x.answers(c):
 		case p.onEntry(r, x, c):
@@ -388,15 +389,15 @@ func (p *planner) lookupJoin(s *state, kind plan.JoinKind, l *pnode, u *unit, on
 	both := maps.Clone(l.lay)
 	width := len(l.node.Base().Cols)
 	cols := slices.Clone(l.node.Base().Cols)
-	for i, c := range slices.Sorted(maps.Keys(s.need[r.id])) {
+	n.Cols = inOrder(s.need[r.id])
+	for i, c := range n.Cols {
 		inner[[2]int{r.id, c}] = i
 		both[[2]int{r.id, c}] = width + i
-		n.Cols = append(n.Cols, c)
 		cols = append(cols, outCol(r, c))
 	}
 	n.Parts = p.partsOf(r, n.Cols)
 	var filter, residual []plan.Expr
-	for _, c := range append(slices.Clone(u.local), on...) {
+	for _, c := range conj {
 		if x.answers(c) || slices.Contains(entry, c) {
 			continue
 		}

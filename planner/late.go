@@ -74,7 +74,7 @@ func (p *planner) earlyPart(s *state, late []bool) (n plan.Node, at []int, lay l
 	}
 	cols := in.node.Base().Cols
 	for _, rel := range slices.Sorted(maps.Keys(need)) {
-		for _, col := range slices.Sorted(maps.Keys(need[rel])) {
+		for _, col := range inOrder(need[rel]) {
 			k := [2]int{rel, col}
 			if i, ok := in.lay[k]; ok {
 				lay[k] = add(&plan.Col{At: plan.At{T: cols[i].T, Off: -1}, Idx: i, Name: cols[i].Name}, cols[i])

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog"
@@ -78,7 +77,7 @@ func (p *planner) planMembers(s *state, u *unit) *pnode {
 	}
 	n := &pnode{lay: layout{}, rels: u.rels}
 	a := &plan.Append{Table: r.table, Total: len(r.tree.members)}
-	out := slices.Sorted(maps.Keys(s.need[r.id]))
+	out := inOrder(s.need[r.id])
 	for i, c := range out {
 		n.lay[[2]int{r.id, c}] = i
 		a.Cols = append(a.Cols, outCol(r, c))

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
@@ -194,31 +195,42 @@ func (p *planner) planSub(s *subquery, lay layout) plan.Expr {
 
 // needOf collects the columns that e reads, subqueries included.
 func needOf(e plan.Expr, need map[int]map[int]bool) {
-	if e == nil {
-		return
-	}
-	add := func(v *plan.Var) {
+	eachVar(e, func(v *plan.Var) {
 		m := need[v.Rel]
 		if m == nil {
 			m = map[int]bool{}
 			need[v.Rel] = m
 		}
 		m[v.Col] = true
-	}
+	})
+}
+
+// eachVar calls f for the columns that e reads, subqueries included.
+func eachVar(e plan.Expr, f func(*plan.Var)) {
 	plan.Visit(e, func(x plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Var:
-			add(x)
+			f(x)
 		case *subquery:
 			mapQuery(x.q, func(y plan.Expr) plan.Expr {
 				if v, ok := y.(*plan.Var); ok {
-					add(v)
+					f(v)
 				}
 				return y
 			})
 		}
 		return true
 	})
+}
+
+// inOrder lists a set of columns.
+func inOrder(cols map[int]bool) []int {
+	out := slices.Grow([]int(nil), len(cols))
+	for c := range cols {
+		out = append(out, c)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // blockNeeds collects the columns that the block reads of each entry.

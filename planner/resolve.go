@@ -363,6 +363,9 @@ func (p *planner) functionPath(schema string) []string {
 	switch schema {
 	case "":
 		// The temporary schema is for tables and types: functions must be asked for by its name.
+		if !slices.ContainsFunc(p.SearchPath, catalog.IsTempSchema) {
+			return p.SearchPath
+		}
 		return slices.DeleteFunc(slices.Clone(p.SearchPath), catalog.IsTempSchema)
 	case "pg_temp":
 		return []string{p.TempSchema}

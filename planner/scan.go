@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"maps"
-
 	"kvsqld/catalog"
 	"kvsqld/planner/plan"
 )
@@ -15,12 +13,11 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	r := u.rel
 	// columns that come out, and with those that the conjuncts may need
 	need := s.need[r.id]
-	all := map[int]map[int]bool{r.id: maps.Clone(need)}
+	all := withTested(r, u.local, nil, need)
 	for _, c := range u.local {
 		if hasSub(c) {
 			needOf(c, s.need) // correlated subqueries read the row, and maybe others
 		}
-		needOf(c, all)
 	}
 	if need == nil {
 		need = s.need[r.id]
@@ -35,12 +32,12 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	if best == nil {
 		want := p.wantedOrder(s, r, rows)
 		var cost float64
-		best, cost = p.bestPath(r, u.local, all[r.id], need, rows, want)
+		best, cost = p.bestPath(r, u.local, all, need, rows, want)
 		sort := 0.0
 		if len(want.cols) > 0 {
 			sort = rows * costSort
 		}
-		if x, l := p.loosePath(s, u, all[r.id], need, rows, want); x != nil && x.cost < cost {
+		if x, l := p.loosePath(s, u, all, need, rows, want); x != nil && x.cost < cost {
 			best, loose, rows, cost = x, l, l.groups, x.cost
 		}
 		arms, c := p.unionOf(r, u.local, best)
@@ -56,7 +53,6 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 	}
 	sc := &plan.Scan{Table: r.table, Alias: r.alias, Cursor: r.cursor, Index: best.index, Access: best.access, IndexOnly: best.only, Reverse: best.reverse, Ordered: best.reverse || loose.cols > 0, Loose: loose.cols, LooseValue: loose.value}
 	n := &pnode{lay: layout{}, rels: u.rels, base: r, cost: best.cost}
-	wanted := map[int]map[int]bool{r.id: maps.Clone(need)}
 	var rest, entry []plan.Expr
 	for _, c := range u.local {
 		switch {
@@ -65,11 +61,14 @@ func (p *planner) planScan(s *state, u *unit, force *path) *pnode {
 			entry = append(entry, c)
 		default:
 			rest = append(rest, c)
-			needOf(c, wanted)
 		}
 	}
+	wanted := all
+	if len(rest) < len(u.local) {
+		wanted = withTested(r, rest, nil, need)
+	}
 	sc.EntryFilter, sc.EntryCols = p.entryFilter(r, entry)
-	sc.Cols, sc.Common.Cols = scanCols(r, wanted[r.id], n.lay)
+	sc.Cols, sc.Common.Cols = scanCols(r, wanted, n.lay)
 	sc.Parts = p.partsOf(r, sc.Cols)
 	sc.Area = p.placeArea(best.area)
 	sc.Below = r.table.Cluster != nil && len(p.Snap.ClusterChildren(r.table)) > 0

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog"
@@ -54,13 +53,12 @@ func (p *planner) turnTo(s *state, l *pnode, u *unit, on []plan.Expr, x *path, n
 			return nil
 		}
 		filter = append(filter, c)
-		need := map[int]map[int]bool{}
-		needOf(c, need)
-		for _, c := range slices.Sorted(maps.Keys(need[r.id])) {
+		for _, c := range inOrder(withTested(r, []plan.Expr{c}, nil, nil)) {
 			add(c)
 		}
 	}
 	sc := &plan.Scan{Table: r.table, Alias: r.alias, Access: plan.FullScan, Cols: cols, Parts: p.partsOf(r, cols)}
+	sc.Common.Cols = slices.Grow(sc.Common.Cols, len(cols))
 	for _, c := range cols {
 		sc.Common.Cols = append(sc.Common.Cols, outCol(r, c))
 	}

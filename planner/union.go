@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"kvsqld/catalog/types"
@@ -27,12 +26,12 @@ func (p *planner) unionOf(r *rel, conj []plan.Expr, best *path) (arms []path, co
 	if p.NoOptimizer || r.cursor != "" || r.table.Cluster != nil {
 		return nil, 0
 	}
-	need := map[int]bool{plan.ColRowKey: true}
 	for _, c := range conj {
 		or, ok := c.(*plan.Or)
 		if !ok || len(or.Args) > maxUnion || len(best.ranges) == len(or.Args) || hasSub(c) || volatileCall(c) {
 			continue
 		}
+		need := map[int]bool{plan.ColRowKey: true}
 		var list []path
 		sum := 0.0
 		for _, a := range or.Args {
@@ -60,12 +59,8 @@ func (p *planner) unionOf(r *rel, conj []plan.Expr, best *path) (arms []path, co
 func (p *planner) planUnion(s *state, u *unit, arms []path, all bool, rows, cost float64) *pnode {
 	r := u.rel
 	n := &plan.IndexUnion{Table: r.table, Alias: r.alias, All: all}
-	wanted := map[int]map[int]bool{r.id: maps.Clone(s.need[r.id])}
-	for _, c := range u.local {
-		needOf(c, wanted)
-	}
 	out := &pnode{lay: layout{}, rels: u.rels, rows: rows, cost: cost}
-	n.Cols, n.Common.Cols = scanCols(r, wanted[r.id], out.lay)
+	n.Cols, n.Common.Cols = scanCols(r, withTested(r, u.local, nil, s.need[r.id]), out.lay)
 	n.Parts = p.partsOf(r, n.Cols)
 	for _, x := range arms {
 		sc := &plan.Scan{Table: r.table, Index: x.index, Access: x.access, IndexOnly: true, Ranges: p.placeRanges(x.ranges), Cols: []int{plan.ColRowKey}}
@@ -85,9 +80,10 @@ func (p *planner) planUnion(s *state, u *unit, arms []path, all bool, rows, cost
 // scanCols lists the wanted columns of a table as a scan passes them, and notes in
 // lay where they are.
 func scanCols(r *rel, wanted map[int]bool, lay layout) (cols []int, out []plan.OutCol) {
-	for i, c := range slices.Sorted(maps.Keys(wanted)) {
+	cols = inOrder(wanted)
+	out = slices.Grow(out, len(cols))
+	for i, c := range cols {
 		lay[[2]int{r.id, c}] = i
-		cols = append(cols, c)
 		out = append(out, outCol(r, c))
 	}
 	return cols, out
