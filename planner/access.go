@@ -323,11 +323,6 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 	t := r.table
 	p.loadExprs(r)
 	rows := p.tableRows(t)
-	rels := map[int]*rel{r.id: r}
-	sel := 1.0
-	for _, c := range conj {
-		sel *= p.selectivity(c, rels)
-	}
 	list := []path{{access: plan.FullScan, rows: rows, cost: costStart + rows, order: masterOrder(r)}}
 	if p.NoOptimizer {
 		return list

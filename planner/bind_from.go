@@ -513,10 +513,11 @@ func (p *planner) join(f *ast.Join, sc *scope, bl *block) (*joinItem, []*nsItem)
 	if f.Natural || len(f.Using) > 0 {
 		ns = p.using(f, j, using, lv, rv, ln, rn)
 	} else {
-		for _, n := range slices.Concat(ln, rn) {
+		ns = slices.Concat(ln, rn)
+		for i, n := range ns {
 			n := *n
 			n.joined = true
-			ns = append(ns, &n)
+			ns[i] = &n
 		}
 		if f.On != nil {
 			b := &binder{planner: p, scope: both, what: "JOIN/ON", noAgg: true, noWin: true}

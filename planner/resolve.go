@@ -34,10 +34,9 @@ func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr
 		// true and not t. Stored texts keep the operator as it was written.
 		return p.operator(schema, op, p.must(l, types.TText, explicit), p.must(r, types.TText, explicit), off)
 	}
-	args := []plan.Expr{r}
-	want := []types.OID{o.Right}
-	if l != nil {
-		args, want = []plan.Expr{l, r}, []types.OID{o.Left, o.Right}
+	args, want := []plan.Expr{l, r}, []types.OID{o.Left, o.Right}
+	if l == nil {
+		args, want = args[1:], want[1:]
 	}
 	if o.Own != nil {
 		return p.ownOperator(o.Own, pr, args, want, off)
@@ -340,8 +339,9 @@ func (p *planner) preferred(t, of types.OID) bool {
 
 // procs lists the functions of a name that the search path sees.
 func (p *planner) procs(schema, name string) []*catalog.Proc {
-	var out []*catalog.Proc
-	for _, pr := range catalog.ProcsByName(name) {
+	builtin := catalog.ProcsByName(name)
+	out := make([]*catalog.Proc, 0, len(builtin))
+	for _, pr := range builtin {
 		in := pr.Schema
 		if in == "" {
 			in = catalog.SchemaPgCatalog
