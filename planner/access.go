@@ -405,9 +405,7 @@ func (p *planner) paths(r *rel, conj []plan.Expr, need, out map[int]bool) []path
 			if ix.Where != "" && x.access == plan.IndexRange {
 				x.rows = max(1, x.rows*share)
 			}
-			for _, c := range same {
-				x.used = append(x.used, c)
-			}
+			x.used = append(x.used, same...)
 			x.index, x.only = ix, only
 			per := entry
 			switch {

@@ -154,15 +154,6 @@ func (b *block) eachItem(f func(*joinItem)) {
 	}
 }
 
-func (j *joinItem) rels(f func(*rel)) {
-	if j.rel != nil {
-		f(j.rel)
-		return
-	}
-	j.l.rels(f)
-	j.r.rels(f)
-}
-
 // ids are the numbers of the join's entries.
 func (j *joinItem) ids() relSet {
 	if j.rel != nil {
