@@ -64,7 +64,7 @@ func (lt *lockTable) rowWaits(l *rowLock) []kv.LockInfo {
 	defer lt.graph.mu.Unlock()
 	var out []kv.LockInfo
 	for i, w := range l.queue { // nobody, if the lock has become that of another row
-		if w.fresh { // which nobody can wait for to become the next
+		if w.fresh || w.look { // which nobody can wait for to become the next
 			out = append(out, endLocks(w.o)...)
 			continue
 		}

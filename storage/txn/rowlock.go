@@ -301,6 +301,36 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 	return res, nil
 }
 
+// awaitWriter waits for another owner that has written the key, or may have because it
+// has all rows, to end.
+func (lt *lockTable) awaitWriter(ctx context.Context, o *owner, sl *spaceLock, key []byte, opt kv.LockOpt) error {
+	if !sl.enter(o) {
+		if err := lt.awaitSpace(ctx, o, sl, opt); err != nil {
+			return err
+		}
+	}
+	defer sl.leave()
+	hash := lt.hash(sl.id, key)
+	sh := &lt.shards[hash%numShards]
+	sh.mu.Lock()
+	l := sh.lookupLocked(sl, hash, key)
+	if l == nil || !l.writtenLocked(o) {
+		sh.mu.Unlock()
+		return nil
+	}
+	if opt.Wait == 0 {
+		sh.mu.Unlock()
+		return kv.ErrLockTimeout
+	}
+	w := &waiter{o: o, ch: make(chan struct{}), row: opt.Mode, look: true}
+	err := lt.enqueueRowLocked(l, w)
+	sh.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return lt.await(ctx, w, opt.Wait, func() bool { return lt.giveUpRow(l, w) })
+}
+
 // beingWritten reports whether another owner has written the key, or may have
 // because it has all rows.
 func (lt *lockTable) beingWritten(o *owner, sl *spaceLock, key []byte) bool {
@@ -312,10 +342,16 @@ func (lt *lockTable) beingWritten(o *owner, sl *spaceLock, key []byte) bool {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if l := sh.lookupLocked(sl, hash, key); l != nil {
-		for i := range l.holders {
-			if l.holders[i].written && l.holders[i].o != o {
-				return true
-			}
+		return l.writtenLocked(o)
+	}
+	return false
+}
+
+// writtenLocked reports whether another owner has written the row.
+func (l *rowLock) writtenLocked(o *owner) bool {
+	for i := range l.holders {
+		if l.holders[i].written && l.holders[i].o != o {
+			return true
 		}
 	}
 	return false
@@ -410,15 +446,18 @@ func (l *rowLock) heldBy(o *owner) *rowHolder {
 func (l *rowLock) blockersLocked(w *waiter, pos int) []*owner {
 	var out []*owner
 	for i := range l.holders {
-		if h := &l.holders[i]; h.o != w.o && w.row.Conflicts(h.mode) && (!w.fresh || h.writes()) {
+		h := &l.holders[i]
+		switch {
+		case h.o == w.o || w.fresh && !h.writes() || w.look && !h.written:
+		case w.look || w.row.Conflicts(h.mode):
 			out = append(out, h.o)
 		}
 	}
-	if w.upgrade {
+	if w.upgrade || w.look {
 		return out
 	}
 	for _, q := range l.queue[:pos] {
-		if q.o != w.o && w.row.Conflicts(q.row) {
+		if q.o != w.o && !q.look && w.row.Conflicts(q.row) {
 			out = append(out, q.o)
 		}
 	}
@@ -467,7 +506,7 @@ func (lt *lockTable) giveUpRow(l *rowLock, w *waiter) bool {
 func (lt *lockTable) grantLocked(l *rowLock) {
 	for i := 0; i < len(l.queue); {
 		w := l.queue[i]
-		if w.fresh && l.settledLocked(w.o) {
+		if w.fresh && l.settledLocked(w.o) || w.look && !l.writtenLocked(w.o) {
 			l.queue = removeWaiter(l.queue, w)
 			w.settled = true
 			lt.wakeLocked(w)

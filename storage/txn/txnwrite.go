@@ -341,15 +341,10 @@ func (t *Txn) LockKeys(ctx context.Context, sp kv.Space, o kv.LockOpt, keys ...[
 // awaitWriter waits for another transaction that is writing a key, if there is one, and
 // reports whether the key has changed since a commit.
 func (t *Txn) awaitWriter(ctx context.Context, sl *spaceLock, key []byte, since uint64, o kv.LockOpt) (changed bool, err error) {
-	if t.st.locks.beingWritten(&t.owner, sl, key) {
-		held := len(t.owner.rows)
-		o.IfAbsent, o.Mode = true, kv.ForShare // several may wait at a time
-		if _, err := t.lockRow(ctx, sl, key, since, o); err != nil {
-			return false, err
-		}
-		if len(t.owner.rows) > held {
-			t.st.locks.releaseRowsFrom(&t.owner, held, nil)
-		}
+	o.Mode = kv.ForShare
+	err = t.st.locks.passing(func() error { return t.st.locks.awaitWriter(ctx, &t.owner, sl, key, o) })
+	if err != nil {
+		return false, err
 	}
 	last := t.st.locks.lastChange(sl, key, since)
 	return last > since, t.meet(last)

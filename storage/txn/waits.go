@@ -47,7 +47,8 @@ type waiter struct {
 	granted bool          // guarded by the lock's mutex
 	upgrade bool          // row locks: the owner holds the lock in a weaker mode
 	fresh   bool          // row locks: the row is to be made by the owner
-	settled bool          // row locks: it went on without the lock (rowLock.settledLocked)
+	look    bool          // row locks: it waits for who writes the row, and is in nobody's way
+	settled bool          // row locks: it went on without the lock (see grantLocked)
 	row     kv.RowLockMode
 	mode    kv.TableLockMode
 }

@@ -206,6 +206,12 @@ func testIfWritten(t *testing.T, st kv.Store, sp kv.Space) {
 		if r, err := lock(tx, sp, kv.LockOpt{IfWritten: true}, "w"); err != nil || r.Changed || r.Val != nil {
 			t.Fatalf("a key that is only locked: %+v, %v", r, err)
 		}
+		writer.Rollback()
+		writer = begin(t, st, kv.BeginOpt{})
+		_, err = lock(tx, sp, kv.LockOpt{Mode: kv.ForKeyShare}, "w")
+		must(t, err)
+		_, err = lock(writer, sp, kv.LockOpt{Mode: kv.ForNoKeyUpdate}, "w")
+		must(t, err)
 		must(t, writer.Put(sp, []byte("w"), []byte("2")))
 		if r, err := lock(writer, sp, kv.LockOpt{IfWritten: true}, "w"); err != nil || r.Changed {
 			t.Fatalf("who is writing it: %+v, %v", r, err)
@@ -233,10 +239,12 @@ func testIfWritten(t *testing.T, st kv.Store, sp kv.Space) {
 			}
 		}
 		last := begin(t, st, kv.BeginOpt{})
-		_, err = lock(last, sp, kv.LockOpt{}, "w")
-		must(t, err) // none of them has kept a lock
-		last.Rollback()
+		_, err = lock(last, sp, kv.LockOpt{Mode: kv.ForNoKeyUpdate}, "w")
+		must(t, err) // the lock that one of them had is as weak as it was
 		tx.Rollback()
+		_, err = lock(last, sp, kv.LockOpt{}, "w")
+		must(t, err) // no lock has come to them
+		last.Rollback()
 		other.Rollback()
 	}
 }
