@@ -4,7 +4,8 @@ package plan
 // lets Map and Visit pass through it.
 type Parent interface {
 	Expr
-	// MapChildren returns a copy whose children are f's results.
+	// MapChildren returns a copy whose children are f's results. It calls f for each child,
+	// in the same order each time.
 	MapChildren(f func(Expr) Expr) Expr
 }
 
