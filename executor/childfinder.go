@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/storage/table"
 )
@@ -169,37 +170,78 @@ func (f *childFinder) scan(desc *table.Desc, r table.Reader, cols []int, vals []
 }
 
 // refers reports whether a row that the transaction sees refers to its value in the newest
-// state, too. Who is about to delete the row is waited for.
+// state, too. Who is about to delete the row is waited for: if it ceases to refer
+// meanwhile, a transaction that keeps its snapshot fails.
 func (f *childFinder) refers(b *vec.Batch, i int) (bool, error) {
-	env, cols := f.env, f.fk.Cols
+	env := f.env
 	desc, err := env.Tables.For(f.table)
 	if err != nil {
 		return false, err
 	}
-	r := b.Row(i)
-	key := b.Cols[0].B[b.Cols[0].Idx(r)]
+	one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(b.Row(i))}}
+	if !env.ReadCommitted {
+		if now, err := f.current(&one); err != nil || now.Rows() == 0 {
+			return false, err
+		}
+	}
+	key := b.Cols[0].B[b.Cols[0].Idx(b.Row(i))]
 	if desc.RowWritten(env.Txn, key) {
 		return true, nil
 	}
 	there, changed, err := desc.ShareNewest(env.Ctx, env.Txn, key, lockOpt(env))
-	if err != nil || !there || !changed {
-		return there, fkFindChild.in(env, f.table, f.fk, nil, err)
+	if err == nil && there && changed {
+		var now *vec.Batch
+		if now, err = f.current(&one); err != nil {
+			return false, err
+		}
+		there = now.Rows() > 0
+	}
+	if err == nil && !there && !env.ReadCommitted {
+		err = sqlerr.New(sqlerr.SerializationFailure, msgConcurrentUpdate)
+	}
+	return there, fkFindChild.in(env, f.table, f.fk, nil, err)
+}
+
+// current returns, of the rows that the transaction sees, those which refer to the same
+// values in the newest state, too, or were written by itself; without rows if there are none.
+func (f *childFinder) current(b *vec.Batch) (*vec.Batch, error) {
+	env, cols := f.env, f.fk.Cols
+	desc, err := env.Tables.For(f.table)
+	if err != nil {
+		return nil, err
 	}
 	newest, err := env.Txn.Newest()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer newest.Close()
-	var now vec.Batch
-	if err := desc.GetRows(env.Ctx, newest, [][]byte{key}, cols, nil, &now); err != nil || now.Rows() == 0 {
-		return false, err
+	if newest.Seq() == env.Txn.Seq() {
+		return b, nil
 	}
-	seen := make([]*vec.Vec, len(cols))
+	keys, seen := make([][]byte, b.Rows()), make([]*vec.Vec, len(cols))
+	for i := range keys {
+		keys[i] = b.Cols[0].B[b.Cols[0].Idx(b.Row(i))]
+	}
 	for i, c := range cols {
 		seen[i] = b.Cols[1+slices.Index(desc.Live, c)]
 	}
+	var now vec.Batch
+	if err := desc.GetRows(env.Ctx, newest, keys, cols, nil, &now); err != nil {
+		return nil, err
+	}
+	stays := make([]bool, len(keys))
 	eq := newKeyEq(columnTypes(f.table, cols))
-	return eq.equal(now.Cols, now.Row(0), seen, r), nil
+	for i := range now.Rows() {
+		r := now.Row(i)
+		stays[r] = eq.equal(now.Cols, r, seen, b.Row(r))
+	}
+	out := &vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{}}
+	for i, k := range keys {
+		if stays[i] || desc.RowWritten(env.Txn, k) {
+			out.Sel = append(out.Sel, uint32(b.Row(i)))
+		}
+	}
+	return out, nil
 }
 
 // unseen looks for referencing rows that were committed after the transaction's

@@ -36,6 +36,13 @@ func (r *Run) act(e *fkEvent) error {
 			for i, p := range probes {
 				number.I64[b.Row(i)] = int64(base) + int64(p)
 			}
+			if !env.ReadCommitted {
+				// Rows that are gone, or refer to something else now, are none of the action's.
+				var err error
+				if b, err = f.current(b); err != nil || b.Rows() == 0 {
+					return true, err
+				}
+			}
 			cols := append(slices.Clone(b.Cols), number)
 			return true, rows.add(cols, b.Sel, b.Rows())
 		})

@@ -34,11 +34,15 @@ func (g *playGen) setup() string {
 	g.child = g.chance(60)
 	g.deferred = g.chance(25)
 	var b strings.Builder
-	key := g.pick("UNIQUE", "UNIQUE", "UNIQUE", "", "CHECK (k > 0)")
+	key := g.pick("UNIQUE", "UNIQUE", "UNIQUE", "UNIQUE", "", "CHECK (k > 0)", "EXCLUDE")
 	if g.deferred && key == "UNIQUE" && g.chance(50) {
 		key += " DEFERRABLE" // one that is deferred is checked at the commit, where the first one wins here
 	}
-	fmt.Fprintf(&b, "CREATE TABLE t (id int PRIMARY KEY, k int %s, v int)%s;\n", key, "")
+	if key == "EXCLUDE" {
+		b.WriteString("CREATE TABLE t (id int PRIMARY KEY, k int, v int, EXCLUDE (k WITH =));\n")
+	} else {
+		fmt.Fprintf(&b, "CREATE TABLE t (id int PRIMARY KEY, k int %s, v int);\n", key)
+	}
 	if g.unique = strings.HasPrefix(key, "UNIQUE"); g.chance(20) {
 		b.WriteString("CREATE UNIQUE INDEX ON t (v) WHERE v > 90;\n")
 	}

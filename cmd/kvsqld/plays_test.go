@@ -113,32 +113,9 @@ func (p *playPair) same(level, steps string) bool {
 }
 
 // alike leaves out plays that circles of dependencies have ended on one side: which
-// reads count for them, rows or pages, ranges or tables, is each server's own. And where
-// a row is being changed but for its key, PostgreSQL waits before it says that the key is
-// taken, which it is whatever becomes of the change; or it fails, above READ
-// COMMITTED or in a deadlock.
+// reads count for them, rows or pages, ranges or tables, is each server's own.
 func (p *playPair) alike(a, b string) bool {
-	if a == b || strings.Contains(a+b, "could not serialize access due to read/write dependencies") {
-		return true
-	}
-	al, bl := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range min(len(al), len(bl)) {
-		if al[i] == bl[i] {
-			continue
-		}
-		step, outcome, _ := strings.Cut(bl[i], ": ")
-		if !strings.HasPrefix(outcome, "ERROR 23505") && outcome != "INSERT 0 0" {
-			return false
-		}
-		// It comes to the same later, or still waits at the end.
-		for _, l := range al[i:] {
-			if strings.HasPrefix(l, step+": ") && l != step+": waits" {
-				return l == bl[i] || strings.HasPrefix(l, step+": ERROR 40")
-			}
-		}
-		return true
-	}
-	return false
+	return a == b || strings.Contains(a+b, "could not serialize access due to read/write dependencies")
 }
 
 // differs reports whether a play differs each time, each server giving one outcome. Where

@@ -396,7 +396,8 @@ type Txn interface {
 
 	// LockMark marks which locks are held. UnlockTo gives back those taken since,
 	// for who has undone by RollbackTo what was written since the mark and wants
-	// what was read under them no more. Locks of very many rows of a space may stay.
+	// what was read under them no more. Keys that were written first since the mark count
+	// as written no more. Locks of very many rows of a space may stay.
 	LockMark() LockMark
 	UnlockTo(LockMark)
 	// Unlock gives back the locks of keys that were taken since the last LockMark and

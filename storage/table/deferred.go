@@ -81,7 +81,7 @@ func (w *Writer) TakeDeferred() []*DeferredKeys {
 // otherwise. The newest committed state and the transaction's own writes count,
 // whatever its snapshot. The keys are locked, so that of two transactions that
 // wrote the same key the later one sees the other's, and who is about to remove a
-// row that has the key is waited for.
+// row that has the key, or changes it otherwise, is waited for.
 func (d *Desc) VerifyUnique(ctx context.Context, tx Txn, k *DeferredKeys, o LockOpt) error {
 	x, err := d.index(k.Index)
 	if err != nil {
@@ -93,20 +93,43 @@ func (d *Desc) VerifyUnique(ctx context.Context, tx Txn, k *DeferredKeys, o Lock
 	if len(keys) == 0 {
 		return nil
 	}
+	return d.afterWriters(ctx, tx, o, func() ([]byte, error) { return d.verifyUnique(ctx, tx, x, keys, o) })
+}
+
+// afterWriters runs a check again for as long as it returns the key of a row that another
+// transaction is changing, after its end. The check's locks are given back for the wait:
+// who changes the row may want them to give its key up.
+func (d *Desc) afterWriters(ctx context.Context, tx Txn, o LockOpt, check func() (writing []byte, err error)) error {
+	for {
+		mark := tx.LockMark()
+		writing, err := check()
+		if err != nil || writing == nil {
+			return err
+		}
+		tx.UnlockTo(mark)
+		if _, err := tx.LockKeys(ctx, d.space, LockOpt{Wait: o.Wait, IfWritten: true}, writing); err != nil {
+			return err
+		}
+	}
+}
+
+// verifyUnique is VerifyUnique up to the first key that is taken or free only when another
+// transaction has ended, which is writing the row returned.
+func (d *Desc) verifyUnique(ctx context.Context, tx Txn, x *index, keys [][]byte, o LockOpt) (writing []byte, err error) {
 	o = LockOpt{Wait: o.Wait, NoValue: true}
 	if _, err := lockSorted(ctx, tx, x.space, o, keys); err != nil {
-		return err
+		return nil, err
 	}
 	newest, err := tx.Newest()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer newest.Close()
 	for _, key := range keys {
 		var entries [][]byte
 		for _, r := range []Reader{tx, newest} {
 			if entries, err = keysIn(ctx, r, x.space, kv.Prefix(key), 0, false, entries); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		slices.SortFunc(entries, bytes.Compare)
@@ -115,21 +138,27 @@ func (d *Desc) VerifyUnique(ctx context.Context, tx Txn, k *DeferredKeys, o Lock
 			continue
 		}
 		if entries, err = d.living(ctx, tx, x, entries, o); err != nil {
-			return err
+			return nil, err
 		}
 		if len(entries) < 2 {
 			continue
+		}
+		for _, e := range entries {
+			row := e[len(key):]
+			if _, being, err := d.beingWritten(ctx, tx, row); being || err != nil {
+				return row, err
+			}
 		}
 		cols := make([]*vec.Vec, x.n)
 		for i := range cols {
 			cols[i] = codec.NewVec(x.key.Col(i).T, 1)
 			if err := x.key.DecodeVec(i, [][]byte{key}, cols[i], 0, new(vec.Arena)); err != nil {
-				return corrupt(x.space, key, err)
+				return nil, corrupt(x.space, key, err)
 			}
 		}
-		return d.uniqueViolation(x, cols, 0)
+		return nil, d.uniqueViolation(x, cols, 0)
 	}
-	return nil
+	return nil, nil
 }
 
 // keysIn appends the keys of a range to out; with a limit the first ones of them, or

@@ -62,22 +62,26 @@ func (d *Desc) VerifyExcluded(ctx context.Context, tx Txn, k *DeferredKeys, e *E
 		return err
 	}
 	o = LockOpt{Wait: o.Wait, NoValue: true}
-	if err := x.lockGates(ctx, tx, cols, len(keys), e, o); err != nil {
-		return err
-	}
-	newest, err := tx.Newest()
-	if err != nil {
-		return err
-	}
-	defer newest.Close()
-	v := verifier{d: d, x: x, e: e, keys: keys, first: first, cols: cols}
-	return v.run(ctx, tx, newest, o)
+	return d.afterWriters(ctx, tx, o, func() ([]byte, error) {
+		if err := x.lockGates(ctx, tx, cols, len(keys), e, o); err != nil {
+			return nil, err
+		}
+		newest, err := tx.Newest()
+		if err != nil {
+			return nil, err
+		}
+		defer newest.Close()
+		v := verifier{d: d, x: x, e: e, keys: keys, first: first, cols: cols}
+		err = v.run(ctx, tx, newest, o)
+		return v.writing, err
+	})
 }
 
 // Excluded reports whether a row that is not written yet would conflict by an exclusion
 // constraint, in the newest committed state or with the transaction's own rows; newer
-// tells that its snapshot has no such row. Others who write rows that may conflict wait
-// from here on until the transaction ends, unless there is a conflict.
+// tells that its snapshot does not have that row, or not as it is now. Who is writing the
+// row is waited for. Others who write rows that may conflict wait from here on until the
+// transaction ends, unless there is a conflict.
 func (w *Writer) Excluded(ctx context.Context, ix *catalog.Index, e *Excluded, rows *vec.Batch, vals []IndexVals, row int, o LockOpt) (conflict, newer bool, err error) {
 	d, m := w.d, &w.new
 	if err := m.set(d, rows, vals); err != nil {
@@ -103,24 +107,32 @@ func (w *Writer) Excluded(ctx context.Context, ix *catalog.Index, e *Excluded, r
 			w.tx.UnlockTo(mark)
 		}
 	}()
-	if err := x.lockGates(ctx, w.tx, key, 1, e, o); err != nil {
-		return false, false, err
-	}
-	newest, err := w.tx.Newest()
-	if err != nil {
-		return false, false, err
-	}
-	defer newest.Close()
+	v := verifier{d: d, x: x, e: e, keys: keys, cols: key, candidate: true}
 	found := func(newest Reader) (bool, error) {
-		v := verifier{d: d, x: x, e: e, keys: keys, cols: key, candidate: true}
+		v.writing, v.changed = nil, false
 		err := v.run(ctx, w.tx, newest, o)
 		if sqlerr.CodeOf(err) == sqlerr.ExclusionViolation {
 			return true, nil
 		}
-		return false, err
+		return v.writing != nil, err
 	}
-	if conflict, err = found(newest); err != nil || !conflict {
+	err = d.afterWriters(ctx, w.tx, o, func() ([]byte, error) {
+		if err := x.lockGates(ctx, w.tx, key, 1, e, o); err != nil {
+			return nil, err
+		}
+		newest, err := w.tx.Newest()
+		if err != nil {
+			return nil, err
+		}
+		defer newest.Close()
+		conflict, err = found(newest)
+		return v.writing, err
+	})
+	if err != nil || !conflict {
 		return false, false, err
+	}
+	if v.changed {
+		return true, true, nil
 	}
 	seen, err := found(nil)
 	return true, !seen, err
@@ -223,6 +235,12 @@ type verifier struct {
 	candidate bool // the keys are of rows that are not written yet
 
 	found []foundEntries // by key
+
+	// writing is the key of a row that another transaction is changing: what there is no
+	// conflict without. changed tells that the row of the conflict has changed since the
+	// snapshot.
+	writing []byte
+	changed bool
 }
 
 // foundEntries are entries of the key's own rows and others that conflict with it.
@@ -264,7 +282,7 @@ func (v *verifier) run(ctx context.Context, tx Txn, newest Reader, o LockOpt) er
 		slices.SortFunc(order, func(a, b int) int { return v.first[a] - v.first[b] })
 	}
 	for _, i := range order {
-		if err := v.judge(ctx, tx, i, o); err != nil {
+		if err := v.judge(ctx, tx, i, o); err != nil || v.writing != nil {
 			return err
 		}
 	}
@@ -399,13 +417,37 @@ func (v *verifier) judge(ctx context.Context, tx Txn, i int, o LockOpt) error {
 		return err
 	}
 	if f.self && len(own) > 1 {
-		return v.violation(i, own[0])
+		return v.settle(ctx, tx, i, own[0], own)
 	}
 	other, err := lives(f.other)
 	if err != nil || len(other) == 0 {
 		return err
 	}
-	return v.violation(i, other[0])
+	return v.settle(ctx, tx, i, other[0], append(other, own...))
+}
+
+// settle is the violation of key i by an entry, unless one of the rows that have to stay
+// for that is being changed.
+func (v *verifier) settle(ctx context.Context, tx Txn, i int, by []byte, entries [][]byte) error {
+	for _, e := range entries {
+		if v.adding {
+			break
+		}
+		row, _, err := v.x.key.Skip(e, v.x.n)
+		if err != nil {
+			return corrupt(v.x.space, e, err)
+		}
+		res, being, err := v.d.beingWritten(ctx, tx, row)
+		if err != nil {
+			return err
+		}
+		if being {
+			v.writing = row
+			return nil
+		}
+		v.changed = v.changed || res.Changed
+	}
+	return v.violation(i, by)
 }
 
 func (v *verifier) violation(i int, entry []byte) error {

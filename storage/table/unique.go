@@ -140,14 +140,24 @@ func (w *Writer) beingWritten(ctx context.Context, x *index, key, val []byte) (r
 	if err != nil || master == nil {
 		return nil, res, err
 	}
-	found, err := w.tx.LockKeys(ctx, w.d.space, LockOpt{IfWritten: true}, master)
+	res, being, err := w.d.beingWritten(ctx, w.tx, master)
+	if !being {
+		master = nil
+	}
+	return master, res, err
+}
+
+// beingWritten reports whether another transaction is writing a row; if not, the result
+// tells whether the row has changed since the snapshot.
+func (d *Desc) beingWritten(ctx context.Context, tx Txn, row []byte) (res LockResult, being bool, err error) {
+	found, err := tx.LockKeys(ctx, d.space, LockOpt{IfWritten: true}, row)
 	switch {
 	case errors.Is(err, kv.ErrLockTimeout):
-		return master, res, nil
+		return res, true, nil
 	case err != nil:
-		return nil, res, err
+		return res, false, err
 	}
-	return nil, found[0], nil
+	return found[0], false, nil
 }
 
 // unlockOthers gives back the locks of keys that only rows have which are left out for

@@ -40,6 +40,7 @@ type rowHolder struct {
 	explicit bool // taken by LockKeys, not by a write
 	written  bool // the key has been written; the mode is an exclusive one then
 	touched  bool // written, and stays so when the writes are undone
+	left     bool // see remark
 	fresh    bool // the row is to be made by the owner
 }
 
@@ -279,6 +280,9 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 	if !write {
 		h.explicit = true
 	} else {
+		if state == lockHeld && o.marked && !h.written { // a new lock is given back as a whole
+			o.wrote = append(o.wrote, l)
+		}
 		h.written = true
 	}
 	res := rowResult{lastSeq: max(l.lastSeq, sl.lastSeq.Load()), explicit: h.explicit}
@@ -302,7 +306,7 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 }
 
 // awaitWriter waits for another owner that has written the key, or may have because it
-// has all rows, to end.
+// has all rows, to end or to undo that.
 func (lt *lockTable) awaitWriter(ctx context.Context, o *owner, sl *spaceLock, key []byte, opt kv.LockOpt) error {
 	if !sl.enter(o) {
 		if err := lt.awaitSpace(ctx, o, sl, opt); err != nil {
@@ -604,7 +608,7 @@ func (lt *lockTable) releaseRows(o *owner, seq uint64) {
 		sh.pruneLocked(lt.snaps.min.Load())
 		sh.mu.Unlock()
 	}
-	o.rows, o.upgrades = nil, nil
+	o.rows, o.upgrades, o.wrote = nil, nil, nil
 	for i := range o.spaces {
 		lt.releaseSpace(&o.spaces[i], seq)
 	}
@@ -628,15 +632,9 @@ func (lt *lockTable) touch(o *owner, sl *spaceLock, key []byte) {
 }
 
 // remark makes the written marks equal to the writes that are left after a
-// RollbackTo, so that keys written only before it do not count as changed.
+// RollbackTo, so that keys written only before it do not count as changed. A mark that
+// stays is there all the time: others look at it.
 func (lt *lockTable) remark(o *owner, w *writes) {
-	for _, l := range o.rows {
-		l.shard.mu.Lock()
-		if h := l.heldBy(o); h != nil {
-			h.written = h.touched
-		}
-		l.shard.mu.Unlock()
-	}
 	for i := range o.spaces {
 		o.spaces[i].written = o.spaces[i].touched
 	}
@@ -647,7 +645,7 @@ func (lt *lockTable) remark(o *owner, w *writes) {
 			sh.mu.Lock()
 			if l := sh.lookupLocked(s.sl, hash, e.key()); l != nil {
 				if h := l.heldBy(o); h != nil {
-					h.written = true
+					h.left = true
 				}
 			}
 			sh.mu.Unlock()
@@ -655,6 +653,13 @@ func (lt *lockTable) remark(o *owner, w *writes) {
 				o.count(s.sl).written = true
 			}
 		}
+	}
+	for _, l := range o.rows {
+		l.shard.mu.Lock()
+		if h := l.heldBy(o); h != nil {
+			h.written, h.left = h.left || h.touched, false
+		}
+		l.shard.mu.Unlock()
 	}
 }
 

@@ -8,20 +8,25 @@ import (
 
 // lockMark is what a transaction held when LockMark was called.
 type lockMark struct {
-	rows, upgrades int
-	tables         []tableHold
+	rows, upgrades, wrote int
+	tables                []tableHold
 }
 
 // LockMark implements kv.Txn.
 func (t *Txn) LockMark() kv.LockMark {
 	t.marked = len(t.owner.rows)
-	return &lockMark{rows: len(t.owner.rows), upgrades: len(t.owner.upgrades), tables: append([]tableHold(nil), t.owner.tables...)}
+	t.owner.marked = true
+	return &lockMark{rows: len(t.owner.rows), upgrades: len(t.owner.upgrades), wrote: len(t.owner.wrote),
+		tables: append([]tableHold(nil), t.owner.tables...)}
 }
 
 // UnlockTo implements kv.Txn.
 func (t *Txn) UnlockTo(m kv.LockMark) {
 	at := m.(*lockMark)
 	lt, o := t.st.locks, &t.owner
+	if len(o.wrote) > at.wrote {
+		lt.undoWrote(o, at.wrote)
+	}
 	if len(o.upgrades) > at.upgrades {
 		lt.undoUpgrades(o, at.upgrades)
 	}
@@ -57,6 +62,22 @@ func (t *Txn) Unlock(sp kv.Space, keys ...[]byte) {
 		of[string(k)] = true
 	}
 	t.st.locks.releaseRowsFrom(&t.owner, t.marked, func(l *rowLock) bool { return l.sl.id == sp.ID && of[string(l.key)] })
+}
+
+// undoWrote takes the marks of written keys from the n-th on away, and lets those go on who
+// waited for what becomes of them. All of the locks are still held.
+func (lt *lockTable) undoWrote(o *owner, n int) {
+	for _, l := range o.wrote[n:] {
+		l.shard.mu.Lock()
+		if h := l.heldBy(o); h != nil {
+			if h.written = h.touched; len(l.queue) > 0 {
+				lt.grantLocked(l)
+			}
+		}
+		l.shard.mu.Unlock()
+	}
+	clear(o.wrote[n:])
+	o.wrote = o.wrote[:n]
 }
 
 // undoUpgrades makes the row locks what they were before the n-th got stronger. All of

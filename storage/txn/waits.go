@@ -25,6 +25,10 @@ type owner struct {
 	// upgrades are the row locks that got stronger, in order. Who grants one to a
 	// waiter adds it; the owner waits meanwhile.
 	upgrades []rowUpgrade
+	// wrote are the row locks that were held already when their keys were first written,
+	// after a LockMark, in order.
+	wrote  []*rowLock
+	marked bool // LockMark was called
 
 	// What follows is guarded by waitGraph.mu.
 	blockers []*owner    // whom it waits for

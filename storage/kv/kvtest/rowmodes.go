@@ -59,6 +59,7 @@ func testRowModes(t *testing.T, st kv.Store) {
 	t.Run("IfAbsent", func(t *testing.T) { testIfAbsent(t, st, sp) })
 	t.Run("IfAbsent beside who shares", func(t *testing.T) { testAbsentPasses(t, st, sp) })
 	t.Run("IfWritten", func(t *testing.T) { testIfWritten(t, st, sp) })
+	t.Run("IfWritten, undone", func(t *testing.T) { testIfWrittenUndone(t, st, sp) })
 	t.Run("IfPresent", func(t *testing.T) { testIfPresent(t, st, sp) })
 	t.Run("what is not to be locked is not after a wait", func(t *testing.T) { testNotAfterWait(t, st, sp) })
 	if n := st.Stats().RowLocks; n != 0 {
@@ -246,6 +247,46 @@ func testIfWritten(t *testing.T, st kv.Store, sp kv.Space) {
 		must(t, err) // no lock has come to them
 		last.Rollback()
 		other.Rollback()
+	}
+}
+
+// testIfWrittenUndone waits for a writer who goes back to a savepoint, where he had the key
+// locked already, or had written it, too.
+func testIfWrittenUndone(t *testing.T, st kv.Store, sp kv.Space) {
+	for _, before := range []string{"locked", "written"} {
+		put(t, st, sp, "w", "1")
+		writer, tx := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+		_, err := lock(writer, sp, kv.LockOpt{}, "w")
+		must(t, err)
+		if before == "written" {
+			must(t, writer.Put(sp, []byte("w"), []byte("2")))
+		}
+		point, mark := writer.Savepoint(), writer.LockMark()
+		must(t, writer.Put(sp, []byte("w"), []byte("3")))
+		var r kv.LockResult
+		ch := async(t, st, func() (err error) {
+			r, err = lock(tx, sp, kv.LockOpt{IfWritten: true, Wait: kv.WaitForever}, "w")
+			return err
+		})
+		waiting(t, ch)
+		writer.RollbackTo(point)
+		writer.UnlockTo(mark)
+		if before == "written" {
+			waiting(t, ch)
+			must(t, writer.Commit(ctx))
+		}
+		must(t, result(t, ch))
+		if r.Changed != (before == "written") {
+			t.Errorf("a key that was %s: %+v", before, r)
+		}
+		_, err = lock(tx, sp, kv.LockOpt{}, "w")
+		if before == "locked" {
+			wantErr(t, err, kv.ErrLockTimeout)
+		} else {
+			must(t, err)
+		}
+		tx.Rollback()
+		writer.Rollback()
 	}
 }
 
