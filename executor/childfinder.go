@@ -210,6 +210,9 @@ func (f *childFinder) current(b *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if own, err := desc.Rewritten(env.Txn, nil); own || err != nil { // see unseen
+		return b, err
+	}
 	newest, err := env.Txn.Newest()
 	if err != nil {
 		return nil, err

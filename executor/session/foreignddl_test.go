@@ -52,6 +52,8 @@ func TestForeignKeyMeetsDDL(t *testing.T) {
 							srv.checkTables(t)
 							return
 						case ddl == "TRUNCATE child" && tt.want == "23503" && strings.HasPrefix(tt.statement, "DELETE"): // nothing refers to it any more
+						case ddl == "TRUNCATE child" && who == "other" && level != "READ COMMITTED" && !strings.Contains(got, "ERROR"):
+							// Gone rows are none of the action's, and seen for as long as the snapshot is kept.
 						case !ok:
 							if !strings.Contains(got, "ERROR "+tt.want) {
 								t.Errorf("%s\n%s", tt.statement, got)

@@ -94,6 +94,7 @@ type LockOpt struct {
 	IfAbsent   bool          // a key that exists, and that nobody else is writing, is reported and not locked
 	IfPresent  bool          // a key that does not exist yet, though another may be writing it, is reported and not locked
 	IfWritten  bool          // who is writing a key is waited for, and nobody else; it is not locked, and Val not told
+	AsWritten  bool          // the keys count as written from now on: the transaction is about to write them, or undoes it by RollbackTo
 	SkipLocked bool          // a key that is not to be had at once is skipped and reported, not waited for
 	NoValue    bool          // LockResult.Val is not wanted: saves one read per key
 	Expect     int           // keys of the space that are going to be locked, these included, where that is known

@@ -356,18 +356,25 @@ func (w *Writer) conflict(ctx context.Context, l leftOut, row uint32, o InsertOp
 	if o.Conflict == ConflictSkip && w.tx.Isolation() == kv.ReadCommitted {
 		return out, nil
 	}
-	if w.tx.Isolation() != kv.ReadCommitted && (l.changed || c.res[c.key(p)].Changed) {
-		return out, kv.ErrConflict
-	}
+	changed := w.tx.Isolation() != kv.ReadCommitted && (l.changed || c.res[c.key(p)].Changed)
 	if o.Conflict == ConflictReport {
 		l := o.Lock
-		l.Mode = o.Mode
+		l.Mode, l.NoValue = o.Mode, true
+		if changed { // the newest row's lock comes first, as it is the newest one that has the key
+			if _, err := w.tx.LockKeys(ctx, w.d.space, l, out.Key); err != nil {
+				return out, err
+			}
+			return out, kv.ErrConflict
+		}
 		_, err := w.d.LockRows(ctx, w.tx, [][]byte{out.Key}, l)
 		if errors.Is(err, ErrChanged) {
 			out.Newer = true
 			err = w.stillConflicts(ctx, c, row, &out)
 		}
 		return out, err
+	}
+	if changed {
+		return out, kv.ErrConflict
 	}
 	return out, nil
 }

@@ -204,7 +204,7 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 		before, after []byte
 	}
 	var moves, keeps []move
-	var left, kept [][]byte
+	var left, kept, rows [][]byte
 	for p, row := range sel {
 		before, after := u.searchKeys(w, p, int(row))
 		if bytes.Equal(before, after) {
@@ -215,6 +215,7 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 			continue
 		}
 		moves = append(moves, move{int(row), w.old.list[p], before, after})
+		rows = append(rows, w.old.list[p])
 		if before != nil && !u.x.master {
 			left = append(left, before) // the caller holds the lock of a master key
 		}
@@ -235,6 +236,12 @@ func (w *Writer) checkUpdate(ctx context.Context, u *indexUpdate, sel []uint32, 
 	}
 	if len(moves) == 0 {
 		return nil
+	}
+	// Who wants a key that one of the rows has waits for the transaction's end while this waits
+	// for a key that is to become the row's. The caller has locked the rows.
+	as := LockOpt{Wait: o.Wait, Mode: kv.ForNoKeyUpdate, NoValue: true, AsWritten: true}
+	if _, err := w.tx.LockKeys(ctx, w.d.space, as, rows...); err != nil {
+		return err
 	}
 	exists := make(map[string]bool, 2*len(moves))
 	vals := make(map[string][]byte)

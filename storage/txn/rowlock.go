@@ -198,7 +198,8 @@ type rowResult struct {
 // lockRow locks a key for o. wait is that of kv.LockOpt; a negative result of
 // a try is kv.ErrLockTimeout. write marks the key as written, for which a lock
 // that excludes other writers is enough. Of commits up to since, o's snapshot, the
-// result need not tell.
+// result need not tell; with kv.LockOpt.AtSnapshot, who would have to wait for a key
+// that a later one has changed does not, and has no lock.
 func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key []byte, since uint64, opt kv.LockOpt, write bool) (rowResult, error) {
 	if sl.rowOwner.Load() == o && sl.rowSeq.Load() <= since { // a bulk load's rows, of which no lock says anything
 		if write {
@@ -245,6 +246,11 @@ func (lt *lockTable) lockRow(ctx context.Context, o *owner, sl *spaceLock, key [
 		sh.mu.Unlock()
 		sl.leave()
 		return res, nil
+	}
+	if last := max(l.lastSeq, sl.lastSeq.Load()); state == lockBusy && opt.AtSnapshot && last > since {
+		sh.mu.Unlock()
+		sl.leave()
+		return rowResult{lastSeq: last}, nil // no lock is needed to know that
 	}
 	if state == lockBusy {
 		if opt.Wait == 0 || opt.SkipLocked {

@@ -353,7 +353,7 @@ func (t *Txn) awaitWriter(ctx context.Context, sl *spaceLock, key []byte, since 
 // lockRow locks a key, after those whom it has to wait for.
 func (t *Txn) lockRow(ctx context.Context, sl *spaceLock, key []byte, since uint64, o kv.LockOpt) (res rowResult, err error) {
 	err = t.st.locks.passing(func() (err error) {
-		res, err = t.st.locks.lockRow(ctx, &t.owner, sl, key, since, o, false)
+		res, err = t.st.locks.lockRow(ctx, &t.owner, sl, key, since, o, o.AsWritten)
 		return err
 	})
 	return res, err

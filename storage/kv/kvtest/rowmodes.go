@@ -253,7 +253,7 @@ func testIfWritten(t *testing.T, st kv.Store, sp kv.Space) {
 // testIfWrittenUndone waits for a writer who goes back to a savepoint, where he had the key
 // locked already, or had written it, too.
 func testIfWrittenUndone(t *testing.T, st kv.Store, sp kv.Space) {
-	for _, before := range []string{"locked", "written"} {
+	for _, before := range []string{"locked", "written", "locked only, to be written"} {
 		put(t, st, sp, "w", "1")
 		writer, tx := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
 		_, err := lock(writer, sp, kv.LockOpt{}, "w")
@@ -262,7 +262,12 @@ func testIfWrittenUndone(t *testing.T, st kv.Store, sp kv.Space) {
 			must(t, writer.Put(sp, []byte("w"), []byte("2")))
 		}
 		point, mark := writer.Savepoint(), writer.LockMark()
-		must(t, writer.Put(sp, []byte("w"), []byte("3")))
+		if before == "locked only, to be written" {
+			_, err = lock(writer, sp, kv.LockOpt{Mode: kv.ForNoKeyUpdate, AsWritten: true}, "w")
+			must(t, err)
+		} else {
+			must(t, writer.Put(sp, []byte("w"), []byte("3")))
+		}
 		var r kv.LockResult
 		ch := async(t, st, func() (err error) {
 			r, err = lock(tx, sp, kv.LockOpt{IfWritten: true, Wait: kv.WaitForever}, "w")
@@ -280,7 +285,7 @@ func testIfWrittenUndone(t *testing.T, st kv.Store, sp kv.Space) {
 			t.Errorf("a key that was %s: %+v", before, r)
 		}
 		_, err = lock(tx, sp, kv.LockOpt{}, "w")
-		if before == "locked" {
+		if before != "written" {
 			wantErr(t, err, kv.ErrLockTimeout)
 		} else {
 			must(t, err)
