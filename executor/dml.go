@@ -15,6 +15,7 @@ type dml struct {
 	input     dmlInput
 	returning returning
 	begin     func()                               // called with a new writer, may be nil
+	instead   func() (rows int64, err error)       // does it all without the input, unless rows is negative; may be nil
 	prepare   func() error                         // called before begin, may be nil
 	write     func(*vec.Batch) (*vec.Batch, error) // writes a batch and returns the rows written
 
@@ -64,6 +65,12 @@ func (op *dml) Open(env *Env) error {
 	}
 	if op.begin != nil {
 		op.begin()
+	}
+	if op.instead != nil {
+		if n, err := op.instead(); n >= 0 || err != nil {
+			op.count, op.done = n, true
+			return err
+		}
 	}
 	return op.input.open(env)
 }

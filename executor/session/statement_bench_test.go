@@ -20,6 +20,7 @@ func BenchmarkStatement(b *testing.B) {
 		{"delete range", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a < 5000"},
 		{"delete scattered", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a % 10 = 0"},
 		{"delete many", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap WHERE a % 5 = 0"},
+		{"delete all", []string{heapTable, "CREATE INDEX ON heap (a)"}, "DELETE FROM heap"},
 		{"sample", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE SYSTEM (1)"},
 		{"sample rows", []string{heapTable}, "SELECT count(*) FROM heap TABLESAMPLE BERNOULLI (1)"},
 		{"first by elements", []string{docTable}, "SELECT id FROM doc WHERE tags && ARRAY[77, 501] ORDER BY id LIMIT 20"},

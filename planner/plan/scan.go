@@ -273,6 +273,12 @@ const (
 	ByCtid                   // rows with some ctids, which lead to their keys
 )
 
+// Whole reports whether the scan passes all rows of the table.
+func (n *Scan) Whole() bool {
+	return n.Access == FullScan && n.Ranges == nil && n.Filter == nil && n.Sample == nil && n.EntryFilter == nil && n.Tail == nil &&
+		n.Limit == nil && n.Skip == nil && n.Loose == 0 && n.Area == nil && n.Nearest == nil && n.Lock == nil && !n.Below
+}
+
 // Children returns the node's inputs.
 func (n *Scan) Children() []Node         { return nil }
 func (n *ClusterScan) Children() []Node  { return nil }

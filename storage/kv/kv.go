@@ -365,6 +365,12 @@ type Txn interface {
 	// AllLocked reports whether the transaction has the locks of all keys of the space,
 	// so that LockKeys would lock nothing more.
 	AllLocked(sp Space) bool
+	// LockAll tries to lock all keys of a space, for a transaction that is going to write
+	// n of them, and waits for nobody. It reports whether the transaction has the locks and
+	// nothing has been written to the space since its snapshot; false, too, if n is not
+	// worth it. Keys that others insert under no lock are the caller's care (LockSpace).
+	// ClearSpace is to follow.
+	LockAll(sp Space, n int) (bool, error)
 	// LockSpace takes a table lock. Only Wait of the options is used.
 	LockSpace(ctx context.Context, sp Space, m TableLockMode, o LockOpt) error
 

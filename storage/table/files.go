@@ -67,7 +67,8 @@ func (d *Desc) clearShared(tx Txn) error {
 	return nil
 }
 
-// Truncate empties the table's files. The caller holds the AccessExclusive lock.
+// Truncate empties the table's files. The caller holds the AccessExclusive lock, or
+// does what Clear does.
 // Row numbers are not used again.
 func (d *Desc) Truncate(tx Txn) error {
 	for _, sp := range d.files() {
@@ -76,6 +77,34 @@ func (d *Desc) Truncate(tx Txn) error {
 		}
 	}
 	return d.clearShared(tx)
+}
+
+// Clearable reports whether Clear can be used: all files are the table's alone, and nobody
+// writes to them beside those who write rows.
+func (d *Desc) Clearable() bool {
+	return d.cluster() == nil && !slices.ContainsFunc(d.indexes, func(x *index) bool { return x.inverted })
+}
+
+// Clear removes all rows that the transaction sees, which are n, in the time of as many
+// files as there are. It keeps other writers away until the transaction ends; where there
+// are any, or have been since its snapshot, it returns false and has done nothing.
+func (d *Desc) Clear(ctx context.Context, tx Txn, n int) (done bool, err error) {
+	mark := tx.LockMark()
+	defer func() {
+		if !done {
+			tx.UnlockTo(mark)
+		}
+	}()
+	switch err := d.LockTable(ctx, tx, kv.ShareRowExclusive, LockOpt{}); {
+	case errors.Is(err, kv.ErrLockTimeout):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	if all, err := tx.LockAll(d.space, n); !all || err != nil {
+		return false, err
+	}
+	return true, d.Truncate(tx)
 }
 
 // CreateIndex makes an index's empty file.

@@ -378,6 +378,24 @@ func (t *Txn) AllLocked(sp kv.Space) bool {
 	return s != nil && s.sl.rowOwner.Load() == &t.owner
 }
 
+// LockAll implements kv.Txn.
+func (t *Txn) LockAll(sp kv.Space, n int) (bool, error) {
+	if t.opt.ReadOnly {
+		return false, kv.ErrReadOnly
+	}
+	sn, err := t.snapshot()
+	if err != nil {
+		return false, err
+	}
+	sl := t.st.locks.space(sp.ID)
+	t.st.locks.expect(&t.owner, sl, kv.LockOpt{Expect: n})
+	if sl.rowOwner.Load() != &t.owner || sl.written.Load() > sn.seq {
+		return false, nil
+	}
+	t.owner.count(sl).written = true
+	return true, nil
+}
+
 // readAhead reads what the transaction sees of keys that are to be locked, and whose
 // values are wanted: side by side, which costs less than one after the other. nil if it
 // is not worth it.

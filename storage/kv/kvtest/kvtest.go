@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"lock queue", testLockQueue},
 		{"deadlocks", testDeadlock},
 		{"lock escalation", testEscalation},
+		{"all locks at once", testLockAll},
 		{"table locks", testTableLocks},
 		{"spaces", testSpaces},
 		{"spaces rolled back", testSpacesRollback},

@@ -353,6 +353,74 @@ func testEscalation(t *testing.T, st kv.Store) {
 	must(t, b.Commit(ctx))
 }
 
+// testLockAll clears a space under the locks of all its keys, which are had only if
+// nobody else has one, and nobody has written since the snapshot.
+func testLockAll(t *testing.T, st kv.Store) {
+	const many = 1_000_000
+	sp := newSpace(t, st)
+	put(t, st, sp, "a", "1")
+	wants := func(tx kv.Txn, n int, want bool) {
+		t.Helper()
+		if got, err := tx.LockAll(sp, n); err != nil || got != want {
+			t.Fatalf("LockAll is %t, %v, wanted %t", got, err, want)
+		}
+	}
+	reader := begin(t, st, kv.BeginOpt{Isolation: kv.RepeatableRead})
+	wantValue(t, reader, sp, "a", "1")
+	old := begin(t, st, kv.BeginOpt{Isolation: kv.RepeatableRead})
+	wantValue(t, old, sp, "a", "1")
+	put(t, st, sp, "b", "2")
+	wants(old, many, false)
+	old.Rollback()
+
+	other, tx := begin(t, st, kv.BeginOpt{}), begin(t, st, kv.BeginOpt{})
+	_, err := lock(other, sp, kv.LockOpt{Mode: kv.ForKeyShare}, "a")
+	must(t, err)
+	wants(tx, many, false)
+	other.Rollback()
+	wants(tx, 1, false)
+	wants(tx, many, true)
+	other = begin(t, st, kv.BeginOpt{})
+	wantErr(t, other.Put(sp, []byte("c"), []byte("3")), kv.ErrConflict)
+	other.Rollback()
+	point, mark := tx.Savepoint(), tx.LockMark()
+	wants(tx, many, true)
+	must(t, tx.ClearSpace(sp))
+	wantValue(t, tx, sp, "a", "")
+	tx.RollbackTo(point)
+	tx.UnlockTo(mark)
+	wantValue(t, tx, sp, "a", "1")
+	wants(tx, many, true)
+	must(t, tx.ClearSpace(sp))
+	must(t, tx.Put(sp, []byte("d"), []byte("4")))
+	other = begin(t, st, kv.BeginOpt{})
+	wantValue(t, other, sp, "a", "1")
+	var r kv.LockResult
+	ch := async(t, st, func() (err error) {
+		r, err = lock(other, sp, forever, "a")
+		return err
+	})
+	waiting(t, ch)
+	must(t, tx.Commit(ctx))
+	must(t, result(t, ch))
+	if !r.Changed || r.Val != nil {
+		t.Errorf("a key that is gone: %+v", r)
+	}
+	other.Rollback()
+	wantValue(t, reader, sp, "a", "1")
+	_, err = lock(reader, sp, kv.LockOpt{AtSnapshot: true}, "b")
+	wantErr(t, err, kv.ErrConflict)
+	reader.Rollback()
+	after := begin(t, st, kv.BeginOpt{})
+	if got := all(t, after, sp, kv.Range{}, kv.ScanOpt{}); len(got) != 1 {
+		t.Errorf("after the commit there is %q", got)
+	}
+	after.Rollback()
+	if n := st.Stats().RowLocks; n != 0 {
+		t.Errorf("%d row locks are left", n)
+	}
+}
+
 func testTableLocks(t *testing.T, st kv.Store) {
 	sp := newSpace(t, st)
 	for a := kv.AccessShare; a <= kv.AccessExclusive; a++ {
