@@ -41,10 +41,24 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 // write stores a batch and returns the rows inserted or, by ON CONFLICT, changed.
 func (op *insert) write(in *vec.Batch) (*vec.Batch, error) {
 	b := &vec.Batch{Cols: in.Cols[:len(op.w.live)], N: in.N, Sel: in.Sel}
-	b, err := op.w.complete(b)
+	rows, err := op.w.complete(b)
 	if err != nil {
-		return nil, err
+		return nil, firstFailure(b, err, op.test, func(before *vec.Batch) error {
+			_, err := op.write(before)
+			return err
+		})
 	}
+	return op.store(rows)
+}
+
+// test completes rows for their errors.
+func (op *insert) test(b *vec.Batch) error {
+	_, err := op.w.complete(b)
+	return err
+}
+
+// store inserts complete rows.
+func (op *insert) store(b *vec.Batch) (*vec.Batch, error) {
 	if op.conflict != nil {
 		return op.conflict.write(b)
 	}

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"slices"
+	"strings"
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
@@ -28,6 +29,8 @@ type onConflict struct {
 	excluded []excludedBy    // exclusion constraints whose conflicts leave rows out
 	mode     kv.RowLockMode  // of existing rows
 	touched  map[string]bool // row keys inserted or updated by this statement
+	moving   bool            // see givesUpKeys
+	added    []string        // touched by the batch, if moving
 }
 
 func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
@@ -78,7 +81,29 @@ func (c *onConflict) open(w *tableWriter) error {
 		c.mode = kv.ForUpdate
 	}
 	c.touched = make(map[string]bool)
+	c.moving = c.node.DoUpdate && c.givesUpKeys()
 	return nil
+}
+
+// givesUpKeys reports whether the update of one row may change whether a later one has a
+// conflict: it sets what a unique index is over, and not to what it was compared with.
+func (c *onConflict) givesUpKeys() bool {
+	t, n := c.w.table, c.node
+	changed := c.w.changed(n.SetCols)
+	sets := func(col int) bool {
+		if !slices.Contains(changed, col) {
+			return false
+		}
+		at := slices.Index(n.SetCols, col)
+		if at < 0 || len(n.Indexes) != 1 || !slices.ContainsFunc(n.Indexes[0].Keys, func(k catalog.IndexKey) bool { return k.Col == col }) {
+			return true
+		}
+		from, ok := n.Set[at].(*plan.Col)
+		return !ok || from.Idx != len(c.w.live)+c.w.pos[col]
+	}
+	return len(changed) > 0 && slices.ContainsFunc(t.Indexes, func(ix *catalog.Index) bool {
+		return ix.Unique && (ix.Where != "" || slices.ContainsFunc(ix.Keys, func(k catalog.IndexKey) bool { return k.Col < 0 || sets(k.Col) }))
+	})
 }
 
 func errSecondHit() error {
@@ -89,6 +114,67 @@ func errSecondHit() error {
 // write inserts the batch's rows and returns the rows inserted and updated, in
 // the order of the input.
 func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
+	if !c.moving || b.Rows() < 2 {
+		return c.writeAtOnce(b)
+	}
+	// Where an update gives up a key that a later row gets, or gets one that a later row has,
+	// doing all at once fails.
+	txn := c.w.env.Txn
+	mark := txn.Savepoint()
+	c.added = c.added[:0]
+	if c.w.anyGen { // computed anew where those of rows that change are
+		b = copyBatch(b)
+	}
+	out, err := c.writeAtOnce(b)
+	switch code := string(sqlerr.CodeOf(err)); {
+	case err == nil:
+		txn.Release(mark)
+	case strings.HasPrefix(code, "21"), strings.HasPrefix(code, "22"), strings.HasPrefix(code, "23"): // a row is at fault, this or another one
+		txn.RollbackTo(mark)
+		for _, k := range c.added {
+			delete(c.touched, k)
+		}
+		c.w.w.TakeDeferred()
+		return c.writeSingly(b)
+	}
+	return out, err
+}
+
+// writeSingly is write for one row after the other.
+func (c *onConflict) writeSingly(b *vec.Batch) (*vec.Batch, error) {
+	rows, done := copyBatch(b), (*rowStore)(nil)
+	for r := range uint32(rows.N) {
+		out, err := c.writeAtOnce(&vec.Batch{Cols: rows.Cols, N: rows.N, Sel: []uint32{r}})
+		if err != nil {
+			return nil, err
+		}
+		if done == nil {
+			done = newRowStore(typesOf(out.Cols))
+		}
+		done.appendCols(out.Cols, out.Sel, out.Rows())
+	}
+	return &vec.Batch{Cols: done.cols, N: done.n}, nil
+}
+
+// copyBatch returns the selected rows, one after the other, in memory of their own.
+func copyBatch(b *vec.Batch) *vec.Batch {
+	s := newRowStore(typesOf(b.Cols))
+	s.appendCols(b.Cols, b.Sel, b.Rows())
+	return &vec.Batch{Cols: s.cols, N: s.n}
+}
+
+// touch notes that a row was inserted or updated.
+func (c *onConflict) touch(key []byte) {
+	if k := string(key); !c.touched[k] {
+		c.touched[k] = true
+		if c.moving {
+			c.added = append(c.added, k)
+		}
+	}
+}
+
+// writeAtOnce is write where all rows are looked for before any is changed.
+func (c *onConflict) writeAtOnce(b *vec.Batch) (*vec.Batch, error) {
 	o := table.InsertOpt{Conflict: table.ConflictSkip, Arbiters: c.node.Indexes, Mode: c.mode}
 	if c.node.DoUpdate {
 		o.Conflict = table.ConflictReport
@@ -108,17 +194,21 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 		}
 		return c.w.withSystem(c.system, out, 0, func(r int) []byte { return keys[r] })
 	}
-	res, err := c.w.insert(b, o)
+	res, err := c.w.insertRows(b, o)
 	if err != nil {
+		if c.node.DoUpdate && !c.moving && b.Rows() > 1 && sqlerr.CodeOf(err) == sqlerr.UniqueViolation {
+			return c.writeSingly(b) // the update of a row before may fail by something else
+		}
 		return nil, err
 	}
-	inserted := make([]uint32, 0, res.Inserted)
-	for i := range b.Rows() {
-		if r := b.Row(i); res.Keys[r] != nil {
-			inserted = append(inserted, uint32(r))
+	inserted := insertedRows(b, res)
+	out := &vec.Batch{Cols: b.Cols, N: b.N, Sel: inserted}
+	later := c.moving && len(inserted) < b.Rows() // what comes may undo it
+	if !later {
+		if err := c.w.inserted(out, len(inserted)); err != nil {
+			return nil, err
 		}
 	}
-	out := &vec.Batch{Cols: b.Cols, N: b.N, Sel: inserted}
 	if err := bad.of(c.w, out); err != nil {
 		return nil, err
 	}
@@ -134,10 +224,15 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 	kept := newRowStore(typesOf(out.Cols))
 	kept.appendCols(out.Cols, out.Sel, len(out.Sel))
 	updated, rows, err := c.update(b, res)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case updated.Rows() == 0:
+	}
+	if later {
+		if err := c.w.inserted(&vec.Batch{Cols: kept.cols[:len(b.Cols)], N: kept.n}, kept.n); err != nil {
+			return nil, err
+		}
+	}
+	if updated.Rows() == 0 {
 		return out, nil
 	}
 	return mergeChanged(kept, out.Sel, updated, rows), nil
@@ -196,7 +291,7 @@ func (c *onConflict) remember(res *table.InsertResult) {
 	}
 	for _, k := range res.Keys {
 		if k != nil {
-			c.touched[string(k)] = true
+			c.touch(k)
 		}
 	}
 }
@@ -204,20 +299,21 @@ func (c *onConflict) remember(res *table.InsertResult) {
 // update changes the existing rows; it returns their new live columns and, for
 // each, the row number of the input row that hit it.
 func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, []uint32, error) {
-	n := len(res.Conflicts)
+	again := func(x table.Conflict) bool { return x.Same || c.touched[string(x.Key)] }
+	list, second := res.Conflicts, false
+	if i := slices.IndexFunc(list, again); i >= 0 { // those before may fail by something else
+		list, second = list[:i], true
+	}
+	n := len(list)
 	keys := make([][]byte, n)
 	hit := make([]uint32, n)
-	for i, x := range res.Conflicts {
-		if x.Same || c.touched[string(x.Key)] {
-			return nil, nil, errSecondHit()
-		}
-		c.touched[string(x.Key)] = true
+	for i, x := range list {
 		keys[i] = append([]byte(nil), x.Key...)
 		hit[i] = x.Row
 	}
 	c.remember(res)
 	w := c.w
-	old, err := c.existingRows(keys, res.Conflicts)
+	old, err := c.existingRows(keys, list)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -231,9 +327,29 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 		if err := c.cond.Select(w.env.Expr, &both); err != nil {
 			return nil, nil, err
 		}
-		if both.Rows() == 0 {
-			return &both, hit, nil
+	}
+	// A row that the condition leaves as it is may be met again.
+	changed := make([]bool, n)
+	for i := range both.Rows() {
+		changed[both.Row(i)] = true
+	}
+	sel := make([]uint32, 0, n)
+	for i, k := range keys {
+		if c.touched[string(k)] {
+			second = true
+			break
 		}
+		if changed[i] {
+			c.touch(k)
+			sel = append(sel, uint32(i))
+		}
+	}
+	both.Sel = sel
+	if len(sel) == 0 {
+		if second {
+			return nil, nil, errSecondHit()
+		}
+		return &both, hit, nil
 	}
 	if _, err := c.existing.failing(w.env, &vec.Batch{Cols: both.Cols[:len(w.live)], N: n, Sel: both.Sel}); err != nil {
 		return nil, nil, err
@@ -261,6 +377,9 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	}
 	shown := next
 	then := func(now [][]byte) (err error) {
+		for _, r := range sel {
+			c.touch(now[r]) // another one, if the key has changed
+		}
 		// What was there was locked first, which its xmax tells.
 		shown, err = w.withSystem(c.system, next, 1, func(r int) []byte { return now[r] })
 		return err
@@ -268,7 +387,13 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	if err := w.updateThen(kv, prev, next, w.changed(c.node.SetCols), nil, nil, then); err != nil {
 		return nil, nil, err
 	}
-	return shown, hit, bad.of(w, next)
+	if err := bad.of(w, next); err != nil {
+		return nil, nil, err
+	}
+	if second {
+		return nil, nil, errSecondHit()
+	}
+	return shown, hit, nil
 }
 
 // existingRows reads the live columns of rows that conflict, those that others have

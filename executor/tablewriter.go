@@ -321,33 +321,60 @@ func (w *tableWriter) completePart(b *vec.Batch) (*vec.Batch, error) {
 
 // insert stores rows of live columns and queues their foreign key checks.
 func (w *tableWriter) insert(b *vec.Batch, o table.InsertOpt) (*table.InsertResult, error) {
+	res, err := w.insertRows(b, o)
+	if err != nil {
+		return nil, err
+	}
+	in := *b
+	if len(w.fks) > 0 && res.Inserted < b.Rows() {
+		in.Sel = insertedRows(b, res)
+	}
+	return res, w.inserted(&in, res.Inserted)
+}
+
+// insertRows is insert without what inserted does.
+func (w *tableWriter) insertRows(b *vec.Batch, o table.InsertOpt) (*table.InsertResult, error) {
 	if err := w.room(b); err != nil {
 		return nil, err
 	}
 	ix, err := w.indexVals(b, false)
 	if err != nil {
-		return nil, err
+		return nil, firstFailure(b, err, func(one *vec.Batch) error {
+			_, err := w.indexVals(one, false)
+			return err
+		}, func(before *vec.Batch) error {
+			_, err := w.insertRows(before, o)
+			return err
+		})
 	}
 	o.Lock = lockOpt(w.env)
 	res, err := w.w.Insert(w.env.Ctx, b, ix, o)
 	if err != nil {
 		return nil, w.hideKey(retry(err))
 	}
-	w.env.Tally.Rel(w.table.OID).Inserted += int64(res.Inserted)
-	w.deferUniques()
-	if len(w.fks) > 0 {
-		in := *b
-		if res.Inserted < b.Rows() {
-			in.Sel = make([]uint32, 0, res.Inserted)
-			for i := range b.Rows() {
-				if r := b.Row(i); res.Keys[r] != nil {
-					in.Sel = append(in.Sel, uint32(r))
-				}
-			}
+	return res, nil
+}
+
+// insertedRows are the numbers of the batch's rows that were inserted.
+func insertedRows(b *vec.Batch, res *table.InsertResult) []uint32 {
+	sel := make([]uint32, 0, res.Inserted)
+	for i := range b.Rows() {
+		if r := b.Row(i); res.Keys[r] != nil {
+			sel = append(sel, uint32(r))
 		}
-		err = w.env.run.fkInserted(w, &in, nil)
 	}
-	return res, err
+	return sel
+}
+
+// inserted counts n rows that were inserted, which are those of the batch if the table
+// refers to others, and queues the checks of their keys.
+func (w *tableWriter) inserted(b *vec.Batch, n int) error {
+	w.env.Tally.Rel(w.table.OID).Inserted += int64(n)
+	w.deferUniques()
+	if len(w.fks) == 0 {
+		return nil
+	}
+	return w.env.run.fkInserted(w, b, nil)
 }
 
 // room makes sure that there is memory to store rows with long values: each is encoded,

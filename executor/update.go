@@ -58,14 +58,19 @@ func (op *update) Open(env *Env) error {
 
 // write changes a batch of rows; it returns new live columns and extras.
 func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
-	w := op.w
-	live := len(w.live)
 	op.in = vec.Batch{Cols: in.Cols, N: in.N, Sel: op.rows.sel(in)}
 	rows := &op.in
 	if rows.Rows() == 0 {
 		return rows, nil
 	}
-	keys := in.Cols[0]
+	return op.change(rows)
+}
+
+// change gives rows, none of which comes twice, their new values.
+func (op *update) change(in *vec.Batch) (*vec.Batch, error) {
+	w := op.w
+	live := len(w.live)
+	rows, keys := in, in.Cols[0]
 	op.old = vec.Batch{Cols: in.Cols[1 : 1+live], N: in.N, Sel: rows.Sel}
 	op.next = vec.Batch{Cols: append(op.next.Cols[:0], op.old.Cols...), N: in.N, Sel: rows.Sel}
 	old, next := &op.old, &op.next
@@ -77,9 +82,16 @@ func (op *update) write(in *vec.Batch) (*vec.Batch, error) {
 	}
 	w.absent, w.absentKeys = op.absent, keys
 	defer func() { w.absent, w.absentKeys = nil, nil }()
+	given := *next
 	next, err := w.complete(next)
 	if err != nil {
-		return nil, err
+		return nil, firstFailure(&given, err, func(one *vec.Batch) error {
+			_, err := w.complete(one)
+			return err
+		}, func(before *vec.Batch) error {
+			_, err := op.change(&vec.Batch{Cols: in.Cols, N: in.N, Sel: before.Sel})
+			return err
+		})
 	}
 	bad, err := op.views.failing(op.env, next)
 	if err != nil {

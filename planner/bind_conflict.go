@@ -18,7 +18,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 		for _, u := range t.Uniques {
 			if u.Name == c.Constraint {
 				if u.Deferrable {
-					fail(errDeferrableArbiter())
+					fail(errDeferrableArbiter(t, u.Name))
 				}
 				if u.Exclude != nil && c.DoUpdate {
 					failf(sqlerr.WrongObjectType, -1, "ON CONFLICT DO UPDATE not supported with exclusion constraints")
@@ -37,7 +37,7 @@ func (p *planner) onConflict(s *ast.Insert, d *destination, alias string, sc *sc
 	case !c.DoUpdate:
 		for _, ix := range d.table.Indexes {
 			if d.table.Deferrable(ix) {
-				fail(errDeferrableArbiter())
+				fail(errDeferrableArbiter(d.table, ix.Name))
 			}
 		}
 	default:
@@ -170,7 +170,7 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination, alias string) []*c
 	}
 	for _, ix := range out {
 		if t.Deferrable(ix) {
-			fail(errDeferrableArbiter())
+			fail(errDeferrableArbiter(t, ix.Name))
 		}
 	}
 	return out
@@ -239,8 +239,9 @@ func (p *planner) sameComparison(c *ast.ConflictTarget, t *catalog.Table, k cata
 	return have != nil && have.Family == named.Family && have.InType == named.InType
 }
 
-func errDeferrableArbiter() error {
-	return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")
+func errDeferrableArbiter(t *catalog.Table, name string) error {
+	return &sqlerr.Error{Code: sqlerr.ObjectNotInPrerequisite, Schema: t.Schema, Table: t.Name, Constraint: name,
+		Message: "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters"}
 }
 
 // baseText is an expression over the columns of the named relation, which has an alias
