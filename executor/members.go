@@ -125,9 +125,20 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 		if err != nil {
 			return err
 		}
-		own, err := x.complete(relayout(b, x.toOwn, sel))
+		given := relayout(b, x.toOwn, sel)
+		store := func(rows *vec.Batch) error {
+			own, err := x.complete(rows)
+			if err != nil {
+				return err
+			}
+			return each(x, own)
+		}
+		own, err := x.complete(given)
 		if err != nil {
-			return err
+			return firstFailure(given, err, func(one *vec.Batch) error {
+				_, err := x.complete(one)
+				return err
+			}, store)
 		}
 		return each(x, own)
 	}
