@@ -173,7 +173,7 @@ func (d *DeferredChecks) Check(env *Env, end bool) (err error) {
 			d.children = append(d.children, c)
 		} else if c.dropped(env) {
 			continue
-		} else if err := c.verify(env, true); err != nil {
+		} else if _, err := c.verify(env, true); err != nil {
 			return wrapErr(env.Ctx, err)
 		}
 	}

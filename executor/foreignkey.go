@@ -27,6 +27,7 @@ import (
 // fkQueue collects the checks and actions of one statement.
 type fkQueue struct {
 	children []*fkCheck // referencing values, one entry per constraint
+	rows     int        // referencing rows that were looked at
 	events   []fkEvent
 	removed  []fkEvent // NO ACTION and RESTRICT, checked after all actions
 	uniques  []*table.DeferredKeys
@@ -43,6 +44,8 @@ type fkCheck struct {
 	child *catalog.Table
 	fk    *catalog.ForeignKey
 	keys  *keySet // in the order of fk.Cols
+	rows  []int   // by key: the number of the first row with it, see fkQueue
+	mixed *int    // the first row that MATCH FULL does not allow, nil: none
 }
 
 // fkEvent holds removed values of a parent's key, and what became of them.
@@ -90,6 +93,11 @@ func (w *tableWriter) pickCols(b *vec.Batch, cols []int) []*vec.Vec {
 // fkInserted queues the referencing values of rows that were inserted (old nil)
 // or updated.
 func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
+	if len(w.fks) == 0 {
+		return nil
+	}
+	q := r.queue()
+	defer func() { q.rows += new.Rows() }()
 	for i := range w.fks {
 		c := &w.fks[i]
 		if k := w.table.Cluster; k != nil && k.FK == c.fk.OID {
@@ -106,20 +114,21 @@ func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
 				continue
 			}
 		}
-		q := r.queue()
 		if c.check == nil || !slices.Contains(q.children, c.check) {
 			c.check = &fkCheck{child: w.table, fk: c.fk, keys: newKeySet(columnTypes(w.table, c.fk.Cols))}
 			q.children = append(q.children, c.check)
 		}
-		if err := c.check.add(vals, was, new); err != nil {
-			return err
+		c.check.add(vals, was, new, q.rows)
+		if c.check.mixed != nil && r.env.Deferred.takes(c.fk) {
+			return c.check.errMixed()
 		}
 	}
 	return nil
 }
 
-// add takes the rows' values that must exist: without NULLs, and changed.
-func (c *fkCheck) add(vals, was []*vec.Vec, b *vec.Batch) error {
+// add takes the rows' values that must exist: without NULLs, and changed. The first row
+// has a number.
+func (c *fkCheck) add(vals, was []*vec.Vec, b *vec.Batch, number int) {
 	n := b.Rows()
 	hashes := hashRows(vals, b.Sel, n, nil)
 	for i := range n {
@@ -129,17 +138,23 @@ func (c *fkCheck) add(vals, was []*vec.Vec, b *vec.Batch) error {
 			nulls += boolInt(v.IsNull(r))
 		}
 		if nulls > 0 {
-			if c.fk.Match == 'f' && nulls < len(vals) {
-				return c.error("MATCH FULL does not allow mixing of null and nonnull key values.")
+			if c.fk.Match == 'f' && nulls < len(vals) && c.mixed == nil {
+				at := number + i
+				c.mixed = &at
 			}
 			continue
 		}
 		if was != nil && c.keys.eq.equal(was, r, vals, r) {
 			continue
 		}
-		c.keys.findOrAdd(vals, r, hashes[i])
+		if _, isNew := c.keys.findOrAdd(vals, r, hashes[i]); isNew {
+			c.rows = append(c.rows, number+i)
+		}
 	}
-	return nil
+}
+
+func (c *fkCheck) errMixed() error {
+	return c.error("MATCH FULL does not allow mixing of null and nonnull key values.")
 }
 
 func (c *fkCheck) error(detail string) error {
@@ -269,12 +284,24 @@ func (q *fkQueue) finish(env *Env) error {
 			return err
 		}
 	}
+	// Of several rows at fault the first one counts, whichever constraint it violates.
+	var fault error
+	first := q.rows
 	for _, c := range q.children {
 		if env.Deferred.takes(c.fk) {
 			env.Deferred.addChild(c)
-		} else if err := c.verify(env, false); err != nil {
+			continue
+		}
+		row, err := c.verify(env, false)
+		if err != nil && sqlerr.CodeOf(err) != sqlerr.ForeignKeyViolation {
 			return err
 		}
+		if err != nil && row < first {
+			fault, first = err, row
+		}
+	}
+	if fault != nil {
+		return fault
 	}
 	for i := range q.removed {
 		e := &q.removed[i]
@@ -289,22 +316,22 @@ func (q *fkQueue) finish(env *Env) error {
 
 // verify looks for each value's parent, in the newest state and under a shared
 // lock. recheck is for the end of a transaction, when the referencing rows may
-// be gone again.
-func (c *fkCheck) verify(env *Env, recheck bool) error {
+// be gone again. With a violation comes the number of the row that has it.
+func (c *fkCheck) verify(env *Env, recheck bool) (row int, err error) {
 	parent := env.Snap.Table(c.fk.RefTable)
 	if parent == nil {
-		return sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", c.fk.RefTable)
+		return 0, sqlerr.New(sqlerr.UndefinedTable, "relation with OID %d does not exist", c.fk.RefTable)
 	}
 	keys := c.keys.keys
 	var view vec.Batch
 	for at := 0; at < keys.n; at += vec.BatchSize {
 		if err := ctxErr(env.Ctx); err != nil {
-			return err
+			return 0, err
 		}
 		keys.window(&view, at, min(at+vec.BatchSize, keys.n))
 		hits, err := keysExist(env, parent, c.fk.RefIndex, c.fk.RefCols, &view, true)
 		if err != nil {
-			return fkFindParent.in(env, c.child, c.fk, nil, err)
+			return 0, fkFindParent.in(env, c.child, c.fk, nil, err)
 		}
 		for i, hit := range hits {
 			if hit {
@@ -313,19 +340,26 @@ func (c *fkCheck) verify(env *Env, recheck bool) error {
 			if recheck {
 				still, err := referenced(env, c.child, c.fk, view.Cols, i)
 				if err != nil {
-					return err
+					return 0, err
 				}
 				if !still {
 					continue
 				}
 			}
-			if !env.showsKey(c.child, c.fk.Cols) {
-				return c.error(fmt.Sprintf(`Key is not present in table "%s".`, parent.Name))
+			row := c.rows[at+i]
+			if c.mixed != nil && *c.mixed < row {
+				return *c.mixed, c.errMixed()
 			}
-			return c.error(fmt.Sprintf(`Key %s is not present in table "%s".`, keyText(env, c.child, c.fk.Cols, view.Cols, i), parent.Name))
+			if !env.showsKey(c.child, c.fk.Cols) {
+				return row, c.error(fmt.Sprintf(`Key is not present in table "%s".`, parent.Name))
+			}
+			return row, c.error(fmt.Sprintf(`Key %s is not present in table "%s".`, keyText(env, c.child, c.fk.Cols, view.Cols, i), parent.Name))
 		}
 	}
-	return nil
+	if c.mixed != nil {
+		return *c.mixed, c.errMixed()
+	}
+	return 0, nil
 }
 
 // arrange brings key vectors, given in the order of the table's columns cols,
