@@ -27,7 +27,7 @@ import (
 // fkQueue collects the checks and actions of one statement.
 type fkQueue struct {
 	children []*fkCheck // referencing values, one entry per constraint
-	rows     int        // referencing rows that were looked at
+	rows     int        // referencing rows that were looked at: what came first counts
 	events   []fkEvent
 	removed  []fkEvent // NO ACTION and RESTRICT, checked after all actions
 	uniques  []*table.DeferredKeys
@@ -52,6 +52,7 @@ type fkCheck struct {
 type fkEvent struct {
 	parent *catalog.Table
 	ref    catalog.FKRef
+	rows   int       // of the queue, before it
 	old    *rowStore // in the order of fk.RefCols
 	new    *rowStore // of an update, row by row; nil for a delete
 	// under has the parents' old row keys, row by row, if the child is stored with
@@ -246,6 +247,7 @@ rows:
 		}
 	}
 	q := r.queue()
+	e.rows = q.rows
 	q.events = append(q.events, e)
 }
 
@@ -260,6 +262,7 @@ func (q *fkQueue) finish(env *Env) error {
 		env.Recheck.fresh = true
 		return ErrRetry
 	}
+	acts := len(q.events) > 0 // which may take away rows that the statement wrote
 	for len(q.events) > 0 {
 		e := q.events[0]
 		q.events = q.events[1:]
@@ -284,7 +287,8 @@ func (q *fkQueue) finish(env *Env) error {
 			return err
 		}
 	}
-	// Of several rows at fault the first one counts, whichever constraint it violates.
+	// Of several rows at fault the first one counts, whichever constraint it violates; of one
+	// row, the keys that it no longer has.
 	var fault error
 	first := q.rows
 	for _, c := range q.children {
@@ -292,7 +296,7 @@ func (q *fkQueue) finish(env *Env) error {
 			env.Deferred.addChild(c)
 			continue
 		}
-		row, err := c.verify(env, false)
+		row, err := c.verify(env, acts)
 		if err != nil && sqlerr.CodeOf(err) != sqlerr.ForeignKeyViolation {
 			return err
 		}
@@ -300,23 +304,25 @@ func (q *fkQueue) finish(env *Env) error {
 			fault, first = err, row
 		}
 	}
-	if fault != nil {
-		return fault
-	}
 	for i := range q.removed {
 		e := &q.removed[i]
 		if e.action() != 'r' && env.Deferred.takes(e.ref.FK) {
 			env.Deferred.addRemoved(e)
-		} else if err := e.verify(env); err != nil {
+			continue
+		}
+		if fault != nil && e.rows > first {
+			break
+		}
+		if err := e.verify(env); err != nil {
 			return err
 		}
 	}
-	return nil
+	return fault
 }
 
 // verify looks for each value's parent, in the newest state and under a shared
-// lock. recheck is for the end of a transaction, when the referencing rows may
-// be gone again. With a violation comes the number of the row that has it.
+// lock. recheck is for when the referencing rows may be gone again: after referential
+// actions, and at the end of a transaction. With a violation comes the number of the row that has it.
 func (c *fkCheck) verify(env *Env, recheck bool) (row int, err error) {
 	parent := env.Snap.Table(c.fk.RefTable)
 	if parent == nil {

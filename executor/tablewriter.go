@@ -426,10 +426,10 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 			return err
 		}
 	}
-	if err := w.env.run.fkInserted(w, new, old); err != nil {
+	if err := w.env.run.fkRemoved(w, keys, old, new); err != nil {
 		return err
 	}
-	return w.env.run.fkRemoved(w, keys, old, new)
+	return w.env.run.fkInserted(w, new, old)
 }
 
 // system reads system columns of the selected rows of a batch, which are stored under
