@@ -42,30 +42,25 @@ func (b *builder) insert(n *plan.Insert) (Operator, error) {
 func (op *insert) write(in *vec.Batch) (*vec.Batch, error) {
 	b := &vec.Batch{Cols: in.Cols[:len(op.w.live)], N: in.N, Sel: in.Sel}
 	rows, err := op.w.complete(b)
+	var bad outsideView
+	if err == nil && op.conflict == nil {
+		bad, err = op.views.failing(op.env, rows)
+	}
 	if err != nil {
-		return nil, firstFailure(b, err, op.test, func(before *vec.Batch) error {
+		return nil, firstFailure(b, err, func(one *vec.Batch) error { return op.w.faultOf(one, op.views) }, func(before *vec.Batch) error {
 			_, err := op.write(before)
 			return err
 		})
 	}
-	return op.store(rows)
-}
-
-// test completes rows for their errors.
-func (op *insert) test(b *vec.Batch) error {
-	_, err := op.w.complete(b)
-	return err
+	return op.store(rows, bad)
 }
 
 // store inserts complete rows.
-func (op *insert) store(b *vec.Batch) (*vec.Batch, error) {
+func (op *insert) store(b *vec.Batch, bad outsideView) (*vec.Batch, error) {
 	if op.conflict != nil {
 		return op.conflict.write(b)
 	}
-	bad, err := op.views.failing(op.env, b)
-	if err != nil {
-		return nil, err
-	}
+	b = bad.upTo(b)
 	done, err := op.w.insert(b, table.InsertOpt{})
 	if err != nil {
 		return nil, err

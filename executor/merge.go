@@ -123,29 +123,11 @@ func (op *merge) proposed(b *vec.Batch) (*vec.Batch, error) {
 // apply does what clause k says for rows.
 func (op *merge) apply(k int, rows *vec.Batch) error {
 	w, when := op.w, &op.node.Whens[k]
-	values := make([]*vec.Vec, len(when.Values))
-	over := vec.Batch{Cols: rows.Cols[1:], N: rows.N, Sel: rows.Sel}
-	if err := evalAll(op.env, op.whens[k].values, &over, values); err != nil {
-		return err
-	}
 	if when.Action == plan.MergeInsert {
-		if len(op.whens[k].checks) > 0 {
-			b, err := op.proposed(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
-			if err == nil {
-				_, err = op.whens[k].checks.failing(op.env, b)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if op.members != nil {
-			return op.members.mergeInsert(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
-		}
-		b, err := w.complete(&vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel})
-		if err != nil {
-			return err
-		}
-		_, err = w.insert(b, table.InsertOpt{})
+		return op.insertInOrder(k, rows)
+	}
+	values, err := op.values(k, rows)
+	if err != nil {
 		return err
 	}
 	if len(op.touched.sel(rows)) < rows.Rows() {
@@ -185,9 +167,58 @@ func (op *merge) apply(k int, rows *vec.Batch) error {
 	if err := w.lockChanged(rows.Cols[0], old, next, when.Cols); err != nil {
 		return err
 	}
-	next, err := w.complete(next)
-	if err != nil {
+	if next, err = w.complete(next); err != nil {
 		return err
 	}
 	return w.update(rows.Cols[0], old, next, w.changed(when.Cols), nil, nil)
+}
+
+// values computes what clause k stores.
+func (op *merge) values(k int, rows *vec.Batch) ([]*vec.Vec, error) {
+	values := make([]*vec.Vec, len(op.node.Whens[k].Values))
+	return values, evalAll(op.env, op.whens[k].values, &vec.Batch{Cols: rows.Cols[1:], N: rows.N, Sel: rows.Sel}, values)
+}
+
+// insertInOrder inserts what clause k says for rows. If that fails, the error is that of the
+// first row at fault.
+func (op *merge) insertInOrder(k int, rows *vec.Batch) error {
+	values, err := op.values(k, rows)
+	if err != nil {
+		return firstFailure(rows, err, func(one *vec.Batch) error {
+			_, err := op.values(k, one)
+			return err
+		}, func(before *vec.Batch) error { return op.insertInOrder(k, before) })
+	}
+	txn := op.env.Txn
+	mark := txn.Savepoint()
+	b := &vec.Batch{Cols: values, N: rows.N, Sel: rows.Sel}
+	err = op.insert(k, b)
+	if err == nil || sqlerr.CodeOf(err) == "" {
+		txn.Release(mark)
+		return err
+	}
+	txn.RollbackTo(mark)
+	return firstFailure(b, err, func(one *vec.Batch) error { return op.insert(k, one) }, func(*vec.Batch) error { return nil })
+}
+
+// insert inserts rows of clause k.
+func (op *merge) insert(k int, b *vec.Batch) error {
+	if len(op.whens[k].checks) > 0 {
+		next, err := op.proposed(b)
+		if err == nil {
+			_, err = op.whens[k].checks.failing(op.env, next)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if op.members != nil {
+		return op.members.mergeInsert(b)
+	}
+	b, err := op.w.complete(b)
+	if err != nil {
+		return err
+	}
+	_, err = op.w.insert(b, table.InsertOpt{})
+	return err
 }

@@ -183,6 +183,9 @@ func (c *onConflict) writeAtOnce(b *vec.Batch) (*vec.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(bad) > 0 && b.Rows() > 1 {
+		return c.writeSingly(b) // rows before one that is left out may fail
+	}
 	if len(c.excluded) > 0 {
 		inserted, keys, err := c.insertFree(b, o)
 		if err != nil {

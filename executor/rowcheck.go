@@ -75,6 +75,21 @@ func (o outsideView) of(w *tableWriter, b *vec.Batch) error {
 	return nil
 }
 
+// upTo returns the batch's rows up to the first one that is outside of a view: what
+// comes behind it does not matter.
+func (o outsideView) upTo(b *vec.Batch) *vec.Batch {
+	if len(o) == 0 {
+		return b
+	}
+	rows := selectedRows(b, nil)
+	for i, r := range rows {
+		if _, bad := o[int(r)]; bad {
+			return &vec.Batch{Cols: b.Cols, N: b.N, Sel: rows[:i+1]}
+		}
+	}
+	return b
+}
+
 // violation is the error of a row that a policy forbids.
 func (c *rowCheck) violation() error {
 	policy, what, which := "", "new row", ""

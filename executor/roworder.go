@@ -3,13 +3,10 @@ package executor
 import "kvsqld/catalog/types/vec"
 
 // firstFailure returns the error that a statement gives which handles one row after the
-// other: test gave err for a batch, and rows before the first one that fails it are
+// other: a batch has failed with err, and rows before the first one that fails a test are
 // handled, and may fail by something else, before that one's turn.
 func firstFailure(b *vec.Batch, err error, test, handle func(*vec.Batch) error) error {
 	rows := selectedRows(b, nil)
-	if len(rows) < 2 {
-		return err
-	}
 	for i := range rows {
 		one := &vec.Batch{Cols: b.Cols, N: b.N, Sel: rows[i : i+1]}
 		failed := test(one)

@@ -297,6 +297,15 @@ func (w *tableWriter) complete(b *vec.Batch) (*vec.Batch, error) {
 
 // completePart is complete for rows that were given to the partition.
 func (w *tableWriter) completePart(b *vec.Batch) (*vec.Batch, error) {
+	out, err := w.compute(b)
+	if err != nil {
+		return nil, err
+	}
+	return out, w.verify(out)
+}
+
+// compute is completePart without a look at the constraints.
+func (w *tableWriter) compute(b *vec.Batch) (*vec.Batch, error) {
 	out := b
 	if w.anyGen {
 		out = &vec.Batch{Cols: slices.Clone(b.Cols), N: b.N, Sel: b.Sel}
@@ -316,7 +325,21 @@ func (w *tableWriter) completePart(b *vec.Batch) (*vec.Batch, error) {
 			return nil, err
 		}
 	}
-	return out, w.verify(out)
+	return out, nil
+}
+
+// faultOf returns what is wrong with rows by themselves, of one row in the order in which it
+// is looked at: policies come before constraints.
+func (w *tableWriter) faultOf(b *vec.Batch, l rowChecks) error {
+	rows, err := w.compute(b)
+	if err != nil {
+		return err
+	}
+	if _, err := l.failing(w.env, rows); err != nil {
+		return err
+	}
+	_, err = w.complete(b)
+	return err
 }
 
 // insert stores rows of live columns and queues their foreign key checks.

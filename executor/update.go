@@ -84,18 +84,18 @@ func (op *update) change(in *vec.Batch) (*vec.Batch, error) {
 	defer func() { w.absent, w.absentKeys = nil, nil }()
 	given := *next
 	next, err := w.complete(next)
+	var bad outsideView
+	if err == nil {
+		bad, err = op.views.failing(op.env, next)
+	}
 	if err != nil {
-		return nil, firstFailure(&given, err, func(one *vec.Batch) error {
-			_, err := w.complete(one)
-			return err
-		}, func(before *vec.Batch) error {
+		return nil, firstFailure(&given, err, func(one *vec.Batch) error { return w.faultOf(one, op.views) }, func(before *vec.Batch) error {
 			_, err := op.change(&vec.Batch{Cols: in.Cols, N: in.N, Sel: before.Sel})
 			return err
 		})
 	}
-	bad, err := op.views.failing(op.env, next)
-	if err != nil {
-		return nil, err
+	if next = bad.upTo(next); len(bad) > 0 {
+		old.Sel, rows = next.Sel, &vec.Batch{Cols: in.Cols, N: in.N, Sel: next.Sel}
 	}
 	var then func([][]byte) error
 	var system []*vec.Vec
