@@ -116,6 +116,7 @@ type Run struct {
 	out      vec.Batch
 	want     int64 // rows that will be taken, 0: all
 	affected int64
+	turn     func(row int) int // of a row that is written among those of its batch, see inTurn
 	ctes     map[*plan.CTE]*cte
 	subs     map[*plan.SubPlan]*subplan
 	build    *builder

@@ -98,7 +98,12 @@ func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
 		return nil
 	}
 	q := r.queue()
-	defer func() { q.rows += new.Rows() }()
+	number := func(i int) int { return q.rows + i }
+	if turn := r.turn; turn != nil {
+		number = func(i int) int { return q.rows + turn(new.Row(i)) }
+	} else {
+		defer func() { q.rows += new.Rows() }()
+	}
 	for i := range w.fks {
 		c := &w.fks[i]
 		if k := w.table.Cluster; k != nil && k.FK == c.fk.OID {
@@ -119,7 +124,7 @@ func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
 			c.check = &fkCheck{child: w.table, fk: c.fk, keys: newKeySet(columnTypes(w.table, c.fk.Cols))}
 			q.children = append(q.children, c.check)
 		}
-		c.check.add(vals, was, new, q.rows)
+		c.check.add(vals, was, new, number)
 		if c.check.mixed != nil && r.env.Deferred.takes(c.fk) {
 			return c.check.errMixed()
 		}
@@ -127,9 +132,9 @@ func (r *Run) fkInserted(w *tableWriter, new, old *vec.Batch) error {
 	return nil
 }
 
-// add takes the rows' values that must exist: without NULLs, and changed. The first row
-// has a number.
-func (c *fkCheck) add(vals, was []*vec.Vec, b *vec.Batch, number int) {
+// add takes the rows' values that must exist: without NULLs, and changed. number is that
+// of the i-th row, see fkQueue.
+func (c *fkCheck) add(vals, was []*vec.Vec, b *vec.Batch, number func(i int) int) {
 	n := b.Rows()
 	hashes := hashRows(vals, b.Sel, n, nil)
 	for i := range n {
@@ -139,8 +144,7 @@ func (c *fkCheck) add(vals, was []*vec.Vec, b *vec.Batch, number int) {
 			nulls += boolInt(v.IsNull(r))
 		}
 		if nulls > 0 {
-			if c.fk.Match == 'f' && nulls < len(vals) && c.mixed == nil {
-				at := number + i
+			if at := number(i); c.fk.Match == 'f' && nulls < len(vals) && (c.mixed == nil || at < *c.mixed) {
 				c.mixed = &at
 			}
 			continue
@@ -148,8 +152,25 @@ func (c *fkCheck) add(vals, was []*vec.Vec, b *vec.Batch, number int) {
 		if was != nil && c.keys.eq.equal(was, r, vals, r) {
 			continue
 		}
-		if _, isNew := c.keys.findOrAdd(vals, r, hashes[i]); isNew {
-			c.rows = append(c.rows, number+i)
+		if k, isNew := c.keys.findOrAdd(vals, r, hashes[i]); isNew {
+			c.rows = append(c.rows, number(i))
+		} else {
+			c.rows[k] = min(c.rows[k], number(i))
+		}
+	}
+}
+
+// inTurn makes what is written until done is called count in the order of a batch of n
+// rows, whose numbers the written rows have, though some are written after others.
+func (r *Run) inTurn(n int) (done func()) {
+	if r.turn != nil {
+		return func() {}
+	}
+	r.turn = func(row int) int { return row }
+	return func() {
+		r.turn = nil
+		if r.fks != nil {
+			r.fks.rows += n
 		}
 	}
 }
@@ -339,8 +360,9 @@ func (c *fkCheck) verify(env *Env, recheck bool) (row int, err error) {
 		if err != nil {
 			return 0, fkFindParent.in(env, c.child, c.fk, nil, err)
 		}
+		bad := -1
 		for i, hit := range hits {
-			if hit {
+			if hit || bad >= 0 && c.rows[at+bad] < c.rows[at+i] {
 				continue
 			}
 			if recheck {
@@ -352,15 +374,19 @@ func (c *fkCheck) verify(env *Env, recheck bool) (row int, err error) {
 					continue
 				}
 			}
-			row := c.rows[at+i]
-			if c.mixed != nil && *c.mixed < row {
-				return *c.mixed, c.errMixed()
-			}
-			if !env.showsKey(c.child, c.fk.Cols) {
-				return row, c.error(fmt.Sprintf(`Key is not present in table "%s".`, parent.Name))
-			}
-			return row, c.error(fmt.Sprintf(`Key %s is not present in table "%s".`, keyText(env, c.child, c.fk.Cols, view.Cols, i), parent.Name))
+			bad = i
 		}
+		if bad < 0 {
+			continue
+		}
+		row := c.rows[at+bad]
+		if c.mixed != nil && *c.mixed < row {
+			return *c.mixed, c.errMixed()
+		}
+		if !env.showsKey(c.child, c.fk.Cols) {
+			return row, c.error(fmt.Sprintf(`Key is not present in table "%s".`, parent.Name))
+		}
+		return row, c.error(fmt.Sprintf(`Key %s is not present in table "%s".`, keyText(env, c.child, c.fk.Cols, view.Cols, bad), parent.Name))
 	}
 	if c.mixed != nil {
 		return *c.mixed, c.errMixed()

@@ -119,6 +119,7 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 	if err != nil {
 		return err
 	}
+	defer m.run.inTurn(b.N)()
 	rows := selectedRows(b, nil)[:n]
 	one := func(t *catalog.Table, sel []uint32) error {
 		x, err := m.of(t)

@@ -114,6 +114,9 @@ func errSecondHit() error {
 // write inserts the batch's rows and returns the rows inserted and updated, in
 // the order of the input.
 func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
+	if len(c.w.fks) > 0 {
+		defer c.w.env.run.inTurn(b.N)()
+	}
 	if !c.moving || b.Rows() < 2 {
 		return c.writeAtOnce(b)
 	}
@@ -161,6 +164,16 @@ func copyBatch(b *vec.Batch) *vec.Batch {
 	s := newRowStore(typesOf(b.Cols))
 	s.appendCols(b.Cols, b.Sel, b.Rows())
 	return &vec.Batch{Cols: s.cols, N: s.n}
+}
+
+// inTurnOf calls f, which writes rows that come from those of the batch.
+func (c *onConflict) inTurnOf(of []uint32, f func() error) error {
+	r := c.w.env.run
+	if was := r.turn; was != nil {
+		r.turn = func(row int) int { return int(of[row]) }
+		defer func() { r.turn = was }()
+	}
+	return f()
 }
 
 // touch notes that a row was inserted or updated.
@@ -231,7 +244,10 @@ func (c *onConflict) writeAtOnce(b *vec.Batch) (*vec.Batch, error) {
 		return nil, err
 	}
 	if later {
-		if err := c.w.inserted(&vec.Batch{Cols: kept.cols[:len(b.Cols)], N: kept.n}, kept.n); err != nil {
+		err := c.inTurnOf(inserted, func() error {
+			return c.w.inserted(&vec.Batch{Cols: kept.cols[:len(b.Cols)], N: kept.n}, kept.n)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -387,7 +403,8 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 		shown, err = w.withSystem(c.system, next, 1, func(r int) []byte { return now[r] })
 		return err
 	}
-	if err := w.updateThen(kv, prev, next, w.changed(c.node.SetCols), nil, nil, then); err != nil {
+	err = c.inTurnOf(hit, func() error { return w.updateThen(kv, prev, next, w.changed(c.node.SetCols), nil, nil, then) })
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := bad.of(w, next); err != nil {
