@@ -1,6 +1,10 @@
 package executor
 
 import (
+	"slices"
+
+	"kvsqld/catalog"
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/table"
@@ -63,6 +67,9 @@ func (op *insert) store(b *vec.Batch, bad outsideView) (*vec.Batch, error) {
 	b = bad.upTo(b)
 	done, err := op.w.insert(b, table.InsertOpt{})
 	if err != nil {
+		if sqlerr.CodeOf(err) == sqlerr.UniqueViolation && slices.ContainsFunc(op.table.Uniques, func(u *catalog.Unique) bool { return u.Exclude != nil }) {
+			err = firstFailure(b, err, op.w.insertVerified, func(*vec.Batch) error { return nil })
+		}
 		return nil, err
 	}
 	if err := bad.of(op.w, b); err != nil {

@@ -378,6 +378,23 @@ func (w *tableWriter) insertRows(b *vec.Batch, o table.InsertOpt) (*table.Insert
 	return res, nil
 }
 
+// insertVerified inserts rows of a statement that fails, and looks at their exclusion
+// constraints at once: the fault of a row comes before those of the next ones.
+func (w *tableWriter) insertVerified(b *vec.Batch) error {
+	if _, err := w.insertRows(b, table.InsertOpt{}); err != nil {
+		return err
+	}
+	for _, k := range w.w.TakeDeferred() {
+		if u := uniqueOf(k); w.env.Deferred.waits(u.OID, u.Deferrable, u.InitiallyDeferred) || u.Exclude == nil {
+			continue
+		}
+		if err := verifyUnique(w.env, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // insertedRows are the numbers of the batch's rows that were inserted.
 func insertedRows(b *vec.Batch, res *table.InsertResult) []uint32 {
 	sel := make([]uint32, 0, res.Inserted)
