@@ -221,6 +221,11 @@ func (r *lineReader) careful() ([]byte, error) {
 				escaped = false
 			}
 			if quoted {
+				if c == '\r' { // PostgreSQL looks ahead here, and may fail, before it counts
+					if _, err := s.need(i + 2); err != nil {
+						return nil, err
+					}
+				}
 				if r.ending == endNL && c == '\n' || r.ending != endNL && c == '\r' {
 					r.number++ // as PostgreSQL counts: before the first end, newlines are none
 				}
