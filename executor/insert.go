@@ -68,7 +68,7 @@ func (op *insert) store(b *vec.Batch, bad outsideView) (*vec.Batch, error) {
 	done, err := op.w.insert(b, table.InsertOpt{})
 	if err != nil {
 		if sqlerr.CodeOf(err) == sqlerr.UniqueViolation && slices.ContainsFunc(op.table.Uniques, func(u *catalog.Unique) bool { return u.Exclude != nil }) {
-			err = firstFailure(b, err, op.w.insertVerified, func(*vec.Batch) error { return nil })
+			err = firstFailure(b, err, op.w.insertVerified, nil)
 		}
 		return nil, err
 	}

@@ -198,7 +198,7 @@ func (op *merge) insertInOrder(k int, rows *vec.Batch) error {
 		return err
 	}
 	txn.RollbackTo(mark)
-	return firstFailure(b, err, func(one *vec.Batch) error { return op.insert(k, one) }, func(*vec.Batch) error { return nil })
+	return firstFailure(b, err, func(one *vec.Batch) error { return op.insert(k, one) }, nil)
 }
 
 // insert inserts rows of clause k.

@@ -4,7 +4,8 @@ import "kvsqld/catalog/types/vec"
 
 // firstFailure returns the error that a statement gives which handles one row after the
 // other: a batch has failed with err, and rows before the first one that fails a test are
-// handled, and may fail by something else, before that one's turn.
+// handled, and may fail by something else, before that one's turn. handle is nil where the
+// test itself handles the rows.
 func firstFailure(b *vec.Batch, err error, test, handle func(*vec.Batch) error) error {
 	rows := selectedRows(b, nil)
 	for i := range rows {
@@ -13,7 +14,7 @@ func firstFailure(b *vec.Batch, err error, test, handle func(*vec.Batch) error) 
 		if failed == nil {
 			continue
 		}
-		if i > 0 {
+		if i > 0 && handle != nil {
 			before := &vec.Batch{Cols: b.Cols, N: b.N, Sel: rows[:i]}
 			if err := handle(before); err != nil {
 				return err

@@ -338,8 +338,10 @@ func (w *tableWriter) faultOf(b *vec.Batch, l rowChecks) error {
 	if _, err := l.failing(w.env, rows); err != nil {
 		return err
 	}
-	_, err = w.complete(b)
-	return err
+	if err := w.verify(rows); err != nil {
+		return err
+	}
+	return w.verifyBound(rows)
 }
 
 // insert stores rows of live columns and queues their foreign key checks.
