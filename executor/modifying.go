@@ -5,6 +5,7 @@ import (
 
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
 )
@@ -49,6 +50,33 @@ func (r *Run) touchedBy(table types.OID) *keySet {
 	return r.touched[table]
 }
 
+// touch adds the keys of a batch's rows to those that the statement has changed, k,
+// which may be nil; keys are by row number, nil for rows that were not changed.
+func (k *keySet) touch(b *vec.Batch, keys [][]byte) {
+	if k == nil {
+		return
+	}
+	v := vec.New(types.TBytea, 1)
+	cols := []*vec.Vec{v}
+	for i := range b.Rows() {
+		if key := keys[b.Row(i)]; key != nil {
+			v.B[0] = key
+			k.findOrAdd(cols, 0, hashRows(cols, nil, 1, nil)[0])
+		}
+	}
+}
+
+// touches reports whether the statement has changed the row with a key.
+func (k *keySet) touches(key []byte) bool {
+	if k == nil {
+		return false
+	}
+	v := vec.New(types.TBytea, 1)
+	v.B[0] = key
+	cols := []*vec.Vec{v}
+	return k.find(cols, 0, hashRows(cols, nil, 1, nil)[0]) >= 0
+}
+
 // modifyingOrder says when the modifying WITH queries run: those that the main query
 // reads before it, in the order in which it reads them, the others after it, the last
 // one first. It is PostgreSQL's order, but that there the main query and what it reads
@@ -80,6 +108,19 @@ func (r *Run) modifyingOrder() (before, after []*plan.CTE) {
 		visit(c)
 	}
 	return order[:n:n], order[n:]
+}
+
+// readsLate reports whether an INSERT ... ON CONFLICT reads WITH queries that change rows
+// where it updates a row, and not before.
+func (r *Run) readsLate() bool {
+	in, ok := r.query.Root.(*plan.Insert)
+	if !ok {
+		return false
+	}
+	early, late := false, false
+	ctesOf(in.Input, func(c *plan.CTE) { early = early || c.Modifying })
+	ctesOf(in, func(c *plan.CTE) { late = late || c.Modifying })
+	return late && !early
 }
 
 // ctesOf calls visit with the WITH queries that a plan reads, itself or in subplans.

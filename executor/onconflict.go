@@ -31,6 +31,9 @@ type onConflict struct {
 	touched  map[string]bool // row keys inserted or updated by this statement
 	moving   bool            // see givesUpKeys
 	added    []string        // touched by the batch, if moving
+	// first is the first row of the statement to be updated, if WITH queries that change rows
+	// are read by its new values alone: see passesOver.
+	first bool
 }
 
 func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
@@ -82,6 +85,7 @@ func (c *onConflict) open(w *tableWriter) error {
 	}
 	c.touched = make(map[string]bool)
 	c.moving = c.node.DoUpdate && c.givesUpKeys()
+	c.first = w.touched != nil && c.node.DoUpdate && w.env.run.readsLate()
 	return nil
 }
 
@@ -119,6 +123,9 @@ func (c *onConflict) write(b *vec.Batch) (*vec.Batch, error) {
 	}
 	if !c.moving || b.Rows() < 2 {
 		return c.writeAtOnce(b)
+	}
+	if c.w.touched != nil {
+		return c.writeSingly(b) // what was touched is not taken back
 	}
 	// Where an update gives up a key that a later row gets, or gets one that a later row has,
 	// doing all at once fails.
@@ -318,7 +325,9 @@ func (c *onConflict) remember(res *table.InsertResult) {
 // update changes the existing rows; it returns their new live columns and, for
 // each, the row number of the input row that hit it.
 func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, []uint32, error) {
-	again := func(x table.Conflict) bool { return x.Same || c.touched[string(x.Key)] }
+	again := func(x table.Conflict) bool {
+		return x.Same || c.touched[string(x.Key)] || !c.first && c.w.touched.touches(x.Key)
+	}
 	list, second := res.Conflicts, false
 	if i := slices.IndexFunc(list, again); i >= 0 { // those before may fail by something else
 		list, second = list[:i], true
@@ -354,11 +363,14 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	}
 	sel := make([]uint32, 0, n)
 	for i, k := range keys {
-		if c.touched[string(k)] {
+		if c.touched[string(k)] || !c.first && w.touched.touches(k) {
 			second = true
 			break
 		}
 		if changed[i] {
+			if c.passesOver(k) {
+				continue
+			}
 			c.touch(k)
 			sel = append(sel, uint32(i))
 		}
@@ -414,6 +426,17 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 		return nil, nil, errSecondHit()
 	}
 	return shown, hit, nil
+}
+
+// passesOver reports whether a row that is to be updated is left as it is: the first one,
+// if a WITH query that only its new values read changes it. PostgreSQL runs that query
+// when it computes them, with the row in hand, and finds then that it has changed.
+func (c *onConflict) passesOver(key []byte) bool {
+	if !c.first {
+		return false
+	}
+	c.first = false
+	return c.w.touched.touches(key)
 }
 
 // existingRows reads the live columns of rows that conflict, those that others have

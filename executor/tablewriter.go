@@ -46,6 +46,7 @@ type tableWriter struct {
 	replaced func(keys [][]byte) error // unsee
 	locked   [][]byte                  // memory of lockRows
 	expected int                       // rows that the statement is going to lock, if it is known
+	touched  *keySet                   // see Run.touchedBy
 }
 
 // check is a compiled CHECK constraint.
@@ -82,6 +83,7 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 	}
 	r.writing = append(r.writing, w)
 	w.env, w.bound, w.expected = r.env, nil, 0
+	w.touched = r.touchedBy(t.OID)
 	w.w.Replaced = w.replaced
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
 	return w, nil
@@ -377,6 +379,7 @@ func (w *tableWriter) insertRows(b *vec.Batch, o table.InsertOpt) (*table.Insert
 	if err != nil {
 		return nil, w.hideKey(retry(err))
 	}
+	w.touched.touch(b, res.Keys)
 	return res, nil
 }
 
@@ -456,6 +459,7 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 	if err != nil {
 		return w.hideKey(retry(err))
 	}
+	w.touched.touch(new, now)
 	if then != nil {
 		if err := then(now); err != nil {
 			return err
