@@ -240,8 +240,8 @@ func (p *planner) sameComparison(c *ast.ConflictTarget, t *catalog.Table, k cata
 }
 
 func errDeferrableArbiter(t *catalog.Table, name string) error {
-	return &sqlerr.Error{Code: sqlerr.ObjectNotInPrerequisite, Schema: t.Schema, Table: t.Name, Constraint: name,
-		Message: "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters"}
+	return sqlerr.Raise(sqlerr.Error{Code: sqlerr.ObjectNotInPrerequisite, Schema: t.Schema, Table: t.Name, Constraint: name,
+		Message: "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters"})
 }
 
 // baseText is an expression over the columns of the named relation, which has an alias

@@ -86,6 +86,7 @@ func errorResponse(e *sqlerr.Error, defaultSeverity string, enc *charset.Encodin
 	if severity == "" {
 		severity = defaultSeverity
 	}
+	file, line, routine := e.Source()
 	return pgproto3.ErrorResponse{
 		Severity:            severity,
 		SeverityUnlocalized: severity,
@@ -100,7 +101,9 @@ func errorResponse(e *sqlerr.Error, defaultSeverity string, enc *charset.Encodin
 		ColumnName:          clean(e.Column),
 		DataTypeName:        clean(e.DataType),
 		ConstraintName:      clean(e.Constraint),
-		Routine:             e.Routine,
+		File:                file,
+		Line:                int32(line),
+		Routine:             routine,
 	}
 }
 

@@ -29,9 +29,11 @@ type Error struct {
 	Column     string
 	DataType   string
 	Constraint string
-	Routine    string // where PostgreSQL raises it, for the few errors that clients tell by it
+	Routine    string // where PostgreSQL raises it, where its code and message do not tell: see Source
 	Severity   string // empty means ERROR; FATAL and PANIC end the connection
 	Cause      error
+
+	raised uintptr // where, for Source; 0: nobody noted it
 }
 
 // Error returns the message alone, as PostgreSQL's primary message.
@@ -45,7 +47,7 @@ func (e *Error) SQLState() string { return string(e.Code) }
 
 // New returns an error with the code and a formatted message.
 func New(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), raised: caller()}
 }
 
 // At sets the byte offset (0-based) in the statement's text, unless a position
@@ -71,7 +73,8 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 
 // Unsupported is the refusal by name: 0A000 with the construct and its offset.
 func Unsupported(offset int, format string, args ...any) *Error {
-	return New(FeatureNotSupported, format+" is not supported", args...).At(offset)
+	e := &Error{Code: FeatureNotSupported, Message: fmt.Sprintf(format+" is not supported", args...), raised: caller()}
+	return e.At(offset)
 }
 
 // CodeOf returns the SQLSTATE of err: the outermost *Error's code, or XX000

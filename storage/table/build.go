@@ -253,9 +253,9 @@ func (b *builder) duplicate(key []byte) error {
 			return corrupt(b.x.space, key, err)
 		}
 	}
-	return keyError(&sqlerr.Error{
+	return keyError(sqlerr.Raise(sqlerr.Error{
 		Code:    sqlerr.UniqueViolation,
 		Message: fmt.Sprintf("could not create unique index \"%s\"", b.x.cat.Name),
 		Schema:  b.d.Table.Schema, Table: b.d.Table.Name, Constraint: b.x.cat.Name,
-	}, b.d.keysShown(b.x, "Key %s is duplicated.", shownKey{cols, 0}))
+	}), b.d.keysShown(b.x, "Key %s is duplicated.", shownKey{cols, 0}))
 }

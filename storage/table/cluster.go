@@ -185,9 +185,9 @@ func (k *clusterKeys) code(t *catalog.Table, m *image, row int) (uint64, error) 
 		}
 		if at[i] = v.F64[v.Idx(row)]; !(math.Abs(at[i]) <= half.most) {
 			name := t.Columns[half.col].Name
-			return 0, &sqlerr.Error{Code: sqlerr.NumericValueOutOfRange,
+			return 0, sqlerr.Raise(sqlerr.Error{Code: sqlerr.NumericValueOutOfRange,
 				Message: fmt.Sprintf("%s %s is not between -%g and %g", name, types.FloatText(at[i]), half.most, half.most),
-				Schema:  t.Schema, Table: t.Name, Column: name}
+				Schema:  t.Schema, Table: t.Name, Column: name})
 		}
 	}
 	if !known {
@@ -329,11 +329,11 @@ func (k *clusterKeys) orphan(d *Desc, vals []*vec.Vec, row int) error {
 			}
 		}
 	}
-	return keyError(&sqlerr.Error{
+	return keyError(sqlerr.Raise(sqlerr.Error{
 		Code:    sqlerr.ForeignKeyViolation,
 		Message: fmt.Sprintf("insert or update on table \"%s\" violates foreign key constraint \"%s\"", t.Name, fk.Name),
 		Schema:  t.Schema, Table: t.Name, Constraint: fk.Name,
-	}, key)
+	}), key)
 }
 
 // primaryIndex returns the primary key's index.

@@ -37,21 +37,21 @@ func changed(tx Txn) error {
 
 // corrupt marks a decoder's error with the file and the key.
 func corrupt(sp kv.Space, key []byte, err error) error {
-	return &sqlerr.Error{
+	return sqlerr.Raise(sqlerr.Error{
 		Code:    sqlerr.DataCorrupted,
 		Message: fmt.Sprintf("invalid data in file \"%s\", key %x: %v", sp.File, key, err),
 		Detail:  fmt.Sprintf("The file belongs to database \"%s\".", sp.DB),
 		Cause:   fmt.Errorf("%w: %w", kv.ErrCorrupt, err),
-	}
+	})
 }
 
 // indexCorrupt reports an index entry that does not belong to a row.
 func indexCorrupt(x *index, key []byte) error {
-	return &sqlerr.Error{
+	return sqlerr.Raise(sqlerr.Error{
 		Code:    sqlerr.IndexCorrupted,
 		Message: fmt.Sprintf("index \"%s\" has an entry without a row: %s", x.cat.Name, x.key.Pretty(key)),
 		Cause:   kv.ErrCorrupt,
-	}
+	})
 }
 
 // maxKeyNote is the number of bytes of a key from which its length is blamed when
@@ -63,7 +63,7 @@ func tooLarge(err error, sp kv.Space, key, val []byte) error {
 	if !errors.Is(err, kv.ErrTooLarge) {
 		return err
 	}
-	e := &sqlerr.Error{Code: sqlerr.ProgramLimitExceeded, Cause: err}
+	e := sqlerr.Raise(sqlerr.Error{Code: sqlerr.ProgramLimitExceeded, Cause: err})
 	if len(key) >= maxKeyNote {
 		e.Message = fmt.Sprintf("key of %d bytes is too large for file \"%s\"", len(key), sp.File)
 		e.Hint = "Values longer than a few thousand bytes cannot be part of a key."
@@ -74,11 +74,11 @@ func tooLarge(err error, sp kv.Space, key, val []byte) error {
 }
 
 func notNull(t *catalog.Table, col int) error {
-	return &sqlerr.Error{
+	return sqlerr.Raise(sqlerr.Error{
 		Code:    sqlerr.NotNullViolation,
 		Message: fmt.Sprintf("null value in column \"%s\" of relation \"%s\" violates not-null constraint", t.Columns[col].Name, t.Name),
 		Schema:  t.Schema, Table: t.Name, Column: t.Columns[col].Name,
-	}
+	})
 }
 
 // KeyError is the cause of an error that shows keys. Its texts are in the forms that
@@ -177,9 +177,9 @@ type shownKey struct {
 }
 
 func (d *Desc) uniqueViolation(x *index, cols []*vec.Vec, row int) error {
-	return keyError(&sqlerr.Error{
+	return keyError(sqlerr.Raise(sqlerr.Error{
 		Code:    sqlerr.UniqueViolation,
 		Message: fmt.Sprintf("duplicate key value violates unique constraint \"%s\"", x.cat.Name),
 		Schema:  d.Table.Schema, Table: d.Table.Name, Constraint: x.cat.Name,
-	}, d.keysShown(x, "Key %s already exists.", shownKey{cols, row}))
+	}), d.keysShown(x, "Key %s already exists.", shownKey{cols, row}))
 }

@@ -456,8 +456,8 @@ func (v *verifier) violation(i int, entry []byte) error {
 		return err
 	}
 	name := v.x.cat.Name
-	e := &sqlerr.Error{Code: sqlerr.ExclusionViolation, Schema: v.d.Table.Schema, Table: v.d.Table.Name, Constraint: name,
-		Message: fmt.Sprintf("conflicting key value violates exclusion constraint \"%s\"", name)}
+	e := sqlerr.Raise(sqlerr.Error{Code: sqlerr.ExclusionViolation, Schema: v.d.Table.Schema, Table: v.d.Table.Name, Constraint: name,
+		Message: fmt.Sprintf("conflicting key value violates exclusion constraint \"%s\"", name)})
 	form := "Key %s conflicts with existing key %s."
 	if v.adding {
 		e.Message = fmt.Sprintf("could not create exclusion constraint \"%s\"", name)

@@ -221,8 +221,8 @@ func (db *DB) NextVals(ctx context.Context, q *catalog.Sequence) (SeqRange, erro
 // it when called is true. 22003 when v is out of the sequence's bounds.
 func (db *DB) SetVal(ctx context.Context, q *catalog.Sequence, v int64, called bool) error {
 	if v < q.Min || v > q.Max {
-		return &sqlerr.Error{Code: sqlerr.NumericValueOutOfRange, Message: fmt.Sprintf(
-			"setval: value %d is out of bounds for sequence \"%s\" (%d..%d)", v, q.Name, q.Min, q.Max)}
+		return sqlerr.Raise(sqlerr.Error{Code: sqlerr.NumericValueOutOfRange, Message: fmt.Sprintf(
+			"setval: value %d is out of bounds for sequence \"%s\" (%d..%d)", v, q.Name, q.Min, q.Max)})
 	}
 	s := db.seq(q.OID)
 	s.mu.Lock()
