@@ -232,6 +232,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 	var x plan.Expr
 	switch how {
 	case pathRelabel:
+		if to.OID == types.ORecord && ctx == explicit {
+			return e // which has its own type all the same
+		}
 		x = &plan.Relabel{At: plan.At{T: plain, Off: e.Pos()}, X: e, Cast: castForm(ctx)}
 	case pathFunc:
 		pr := p.procByOID(c.Func)
@@ -424,6 +427,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
 			in.Kind == types.KEnum || in.Kind == types.KRecord || to.OID >= types.FirstUserOID && (in.Kind == types.KArray || in.Subtype >= types.FirstUserOID) || p.isRegArray(in) {
 			// needs the catalog: converted when the statement starts
+			p.literalTypes = append(p.literalTypes, to)
 			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
 			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}
 			if p.Consts != nil { // what cannot be read is an error wherever the literal stands
@@ -435,7 +439,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 					fail(at(err, x.Off))
 				}
 			}
-			return lit
+			return p.fold(lit)
 		}
 		plain := to
 		if to.OID != types.OInterval { // whose modifier may name the unit of a bare number

@@ -120,7 +120,7 @@ func (p *planner) constFault(b *block, e plan.Expr) {
 		}
 		return
 	case *plan.Call, *plan.CoerceMod, *plan.CoerceIO:
-		if foldable(e) {
+		if p.foldable(e) {
 			if _, err := p.Consts.EvalConst(e); err != nil && p.avoidable {
 				p.doubts = append(p.doubts, e)
 			} else if err != nil {
@@ -199,7 +199,7 @@ func (p *planner) doubtful(e plan.Expr) bool {
 		case *plan.CoerceMod:
 			return fixed(x.X)
 		case *plan.CoerceIO:
-			return stableText(x.X.Type()) && stableText(x.T) && fixed(x.X)
+			return p.stableText(x.X.Type()) && p.stableText(x.T) && fixed(x.X)
 		}
 		return false
 	}

@@ -13,7 +13,7 @@ func (p *planner) fold(e plan.Expr) plan.Expr {
 	if c, ok := e.(*plan.Call); ok && p.nullCall(c) && !slices.ContainsFunc(c.Args, readsMore) {
 		return &plan.Const{At: plan.At{T: c.T, Off: leftmost(c)}, Val: types.Null(c.T)}
 	}
-	if p.Consts == nil || !foldable(e) {
+	if p.Consts == nil || !p.foldable(e) {
 		return e
 	}
 	d, err := p.Consts.EvalConst(e)
@@ -118,7 +118,7 @@ func (p *planner) foldNulls(bl *block) {
 	bl.eachItem(func(j *joinItem) { list(j.on) })
 }
 
-func foldable(e plan.Expr) bool {
+func (p *planner) foldable(e plan.Expr) bool {
 	isConst := func(x plan.Expr) bool { _, ok := x.(*plan.Const); return ok }
 	switch e := e.(type) {
 	case *plan.Call:
@@ -126,6 +126,9 @@ func foldable(e plan.Expr) bool {
 			return false
 		}
 		for _, a := range e.Args {
+			if r, ok := a.(*plan.Relabel); ok && r.Collate == "" {
+				a = r.X // a composite value that is compared as a record
+			}
 			if !isConst(a) {
 				return false
 			}
@@ -136,14 +139,17 @@ func foldable(e plan.Expr) bool {
 	case *plan.CoerceMod:
 		return isConst(e.X)
 	case *plan.CoerceIO:
-		return isConst(e.X) && stableText(e.X.Type()) && stableText(e.T)
+		return isConst(e.X) && p.stableText(e.X.Type()) && p.stableText(e.T)
 	}
 	return false
 }
 
 // stableText reports whether a type's text form depends on nothing but the value.
-func stableText(t types.T) bool {
+func (p *planner) stableText(t types.T) bool {
 	switch t.Kind() {
+	case types.KRecord:
+		cols := p.rowColumns(t)
+		return len(cols) > 0 && !slices.ContainsFunc(cols, func(c plan.OutCol) bool { return !p.stableText(c.T) })
 	case types.KBool, types.KInt2, types.KInt4, types.KInt8, types.KNumeric, types.KText, types.KUUID, types.KJSON, types.KJSONB:
 		return true
 	}

@@ -129,8 +129,8 @@ func (w *treeWriter) other(e plan.Expr, sub func(plan.Expr, bool) string) (strin
 	if m, ok := w.rec.merged[e]; ok {
 		return catalog.QuoteIdent(w.using[m.join][m.at]), true
 	}
-	if r, ok := e.(*plan.Relabel); ok && r.T.OID == types.ORecord && r.X.Type().OID != types.ORecord {
-		return sub(r.X, true), true // a row is a record without a conversion
+	if r, ok := e.(*plan.Relabel); ok && isRecord(r) {
+		return sub(r.X, true), true
 	}
 	switch x := e.(type) {
 	case *plan.Var:

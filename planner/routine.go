@@ -436,6 +436,18 @@ func Binds(c *Context, t catalog.StoredText) error {
 	return newPlanner(&bare).bindText(t)
 }
 
+// LiteralTypes returns the types of those literals in a stored text that are read by what
+// the catalog says of their types.
+func LiteralTypes(c *Context, t catalog.StoredText) []types.T {
+	bare := *c
+	bare.Consts = nil
+	p := newPlanner(&bare)
+	if p.bindText(t) != nil {
+		return nil
+	}
+	return p.literalTypes
+}
+
 // namedIn adds the user-defined types and the relations in literals that an
 // expression names to those that are used.
 func (p *planner) namedIn(e plan.Expr) plan.Expr {

@@ -73,6 +73,10 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 func storedForms(column func(*plan.Var) string) func(plan.Expr, func(plan.Expr, bool) string) (string, bool) {
 	return func(e plan.Expr, sub func(plan.Expr, bool) string) (string, bool) {
 		switch e := e.(type) {
+		case *plan.Relabel:
+			if isRecord(e) {
+				return sub(e.X, true), true
+			}
 		case *plan.Var:
 			return column(e), true
 		case *shown:
@@ -80,6 +84,12 @@ func storedForms(column func(*plan.Var) string) func(plan.Expr, func(plan.Expr, 
 		}
 		return "", false
 	}
+}
+
+// isRecord reports whether an expression makes a row a record, for which no conversion is
+// written.
+func isRecord(r *plan.Relabel) bool {
+	return r.T.OID == types.ORecord && r.X.Type().OID != types.ORecord
 }
 
 // deparseOptions spell what is stored: values in ISO style, names with schemas.

@@ -99,8 +99,17 @@ func (x *exec) alterComposite(s *ast.AlterTable) error {
 	if err := x.convertStored(s.Pos(), e); err != nil {
 		return err
 	}
-	if user := x.brokenText(before); user != "" {
-		return sqlerr.Unsupported(s.Pos(), "changing attribute \"%s\" of type %s, which %s uses", changed, x.typeName(types.Of(u.OID)), user)
+	user := x.brokenText(before)
+	if slices.ContainsFunc(s.Actions, func(a ast.AlterAction) bool { return a.Kind != "RENAME ATTRIBUTE" }) {
+		for _, t := range before { // whose literals cannot be read as before
+			holds := func(l types.T) bool { return x.madeOf(l, u.OID) }
+			if user == "" && slices.ContainsFunc(planner.LiteralTypes(x.Planner(), t.StoredText), holds) {
+				user = t.Owner
+			}
+		}
+	}
+	if user != "" {
+		return sqlerr.Unsupported(s.Pos(), "changing attribute \"%s\" of type %s that %s uses", changed, x.typeName(types.Of(u.OID)), user)
 	}
 	return nil
 }
