@@ -489,7 +489,8 @@ func (p *parser) exclude(c *ast.Constraint) {
 		if p.isKw(kwOperator) {
 			e.Schema, e.Op = p.qualifiedOperator()
 		} else {
-			e.Op = p.anyOperator()
+			n := p.operatorName()
+			e.Schema, e.Op = n.Schema(), n.Last()
 		}
 		c.Exclude = append(c.Exclude, e)
 		if !p.accept(KindComma) {

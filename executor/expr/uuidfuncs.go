@@ -109,5 +109,8 @@ func (t *timeUUID) next(newNode bool) ([]byte, error) {
 	binary.BigEndian.PutUint16(u[8:], t.sequence)
 	copy(u[10:], node[:])
 	u[10] |= 1
+	if newNode {
+		u[10] |= 2 // as one that is given locally, which PostgreSQL's are
+	}
 	return versioned(u, 1), nil
 }

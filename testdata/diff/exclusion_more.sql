@@ -91,3 +91,8 @@ EXECUTE ins(7);
 EXECUTE ins(7);
 EXECUTE ins(8);
 SELECT * FROM n ORDER BY 1;
+-- Operators with a schema.
+CREATE TABLE excluded_by_schema (a int4range, b int4range, EXCLUDE USING gist (a WITH pg_catalog.&&, b WITH OPERATOR(pg_catalog.&&)));
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'excluded_by_schema'::regclass;
+INSERT INTO excluded_by_schema VALUES ('[1,3)', '[1,3)'), ('[2,4)', '[2,4)');
+DROP TABLE excluded_by_schema;
