@@ -204,14 +204,14 @@ func (p *portalRows) travel(x *ast.Fetch, out sink) (int64, error) {
 	case "PRIOR":
 		return p.backward(1, out)
 	case "FIRST":
-		return p.single(1, out)
+		return p.single(1+p.over, out)
 	case "LAST":
 		return p.fromEnd(1, out)
 	case "ABSOLUTE":
 		if n < 0 {
 			return p.fromEnd(-n, out)
 		}
-		return p.single(n, out)
+		return p.single(n+p.over, out)
 	case "RELATIVE":
 		return p.single(p.at+n, out)
 	case "BACKWARD":
@@ -248,6 +248,14 @@ func (p *portalRows) single(n int64, out sink) (int64, error) {
 	if n < 1 {
 		p.at = 0
 		return 0, nil
+	}
+	if p.locked != nil && n > p.at { // some of the rows between may be passed over
+		if by := n - p.at - 1; by > 0 {
+			if k, err := p.forward(by, discardSink{}); k < by || err != nil {
+				return 0, err
+			}
+		}
+		return p.forward(1, out)
 	}
 	b, i, err := p.row(n)
 	if err != nil {

@@ -28,6 +28,7 @@ type portalRows struct {
 
 	portalView
 	locked  *lockedRows // of a cursor that locks its rows, else nil
+	over    int64       // rows that were passed over, as the transaction has changed them
 	locking *lockingRun // of a run that locks them as they are asked for, else nil
 
 	back bool // passed rows can be gone back to
@@ -174,6 +175,7 @@ func (p *portalRows) forward(limit int64, out sink) (n int64, err error) {
 		}
 		if p.locked.gone(p.view, b, i) {
 			p.at++
+			p.over++
 			continue
 		}
 		for k := i + 1; k < to; k++ {
