@@ -31,9 +31,9 @@ type onConflict struct {
 	touched  map[string]bool // row keys inserted or updated by this statement
 	moving   bool            // see givesUpKeys
 	added    []string        // touched by the batch, if moving
-	// first is the first row of the statement to be updated, if WITH queries that change rows
-	// are read by its new values alone: see passesOver.
-	first bool
+	// awaitsFirst: WITH queries that change rows are read by new values alone, and no row
+	// has got any yet; see passesOver.
+	awaitsFirst bool
 }
 
 func newOnConflict(n *plan.OnConflict) (*onConflict, error) {
@@ -85,7 +85,7 @@ func (c *onConflict) open(w *tableWriter) error {
 	}
 	c.touched = make(map[string]bool)
 	c.moving = c.node.DoUpdate && c.givesUpKeys()
-	c.first = w.touched != nil && c.node.DoUpdate && w.env.run.readsLate()
+	c.awaitsFirst = w.touched != nil && c.node.DoUpdate && w.env.run.readsLate()
 	return nil
 }
 
@@ -326,7 +326,7 @@ func (c *onConflict) remember(res *table.InsertResult) {
 // each, the row number of the input row that hit it.
 func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, []uint32, error) {
 	again := func(x table.Conflict) bool {
-		return x.Same || c.touched[string(x.Key)] || !c.first && c.w.touched.touches(x.Key)
+		return x.Same || c.touched[string(x.Key)] || !c.awaitsFirst && c.w.touched.touches(x.Key)
 	}
 	list, second := res.Conflicts, false
 	if i := slices.IndexFunc(list, again); i >= 0 { // those before may fail by something else
@@ -363,7 +363,7 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 	}
 	sel := make([]uint32, 0, n)
 	for i, k := range keys {
-		if c.touched[string(k)] || !c.first && w.touched.touches(k) {
+		if c.touched[string(k)] || !c.awaitsFirst && w.touched.touches(k) {
 			second = true
 			break
 		}
@@ -432,10 +432,10 @@ func (c *onConflict) update(b *vec.Batch, res *table.InsertResult) (*vec.Batch, 
 // if a WITH query that only its new values read changes it. PostgreSQL runs that query
 // when it computes them, with the row in hand, and finds then that it has changed.
 func (c *onConflict) passesOver(key []byte) bool {
-	if !c.first {
+	if !c.awaitsFirst {
 		return false
 	}
-	c.first = false
+	c.awaitsFirst = false
 	return c.w.touched.touches(key)
 }
 

@@ -427,7 +427,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if in.Kind == types.KOid && to.OID != types.OOid && to.OID != types.OXid && to.OID != types.OCid ||
 			in.Kind == types.KEnum || in.Kind == types.KRecord || to.OID >= types.FirstUserOID && (in.Kind == types.KArray || in.Subtype >= types.FirstUserOID) || p.isRegArray(in) {
 			// needs the catalog: converted when the statement starts
-			p.literalTypes = append(p.literalTypes, to)
+			p.readTypes = append(p.readTypes, to)
 			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
 			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}
 			if p.Consts != nil { // what cannot be read is an error wherever the literal stands

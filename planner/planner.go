@@ -91,35 +91,35 @@ type planner struct {
 	writes  bool
 	depth   int
 	// expanding are the views whose queries are being bound, each in the one before.
-	expanding    []types.OID
-	ticks        int
-	base         relSet      // entries that are tables
-	fault        error       // of a constant part, see blockFaults
-	avoidable    bool        // parameters may make the part at hand unreachable
-	doubts       []plan.Expr // parts that parameters may make one
-	subs         map[*query]*plannedSub
-	domains      map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
-	called       []types.OID                      // user-defined functions
-	literalTypes []types.T                        // of the literals that are read by what the catalog says of them
-	inlining     []types.OID                      // functions whose bodies stand in the place of calls
-	inlines      *int                             // how many bodies do in the statement
-	sets         setCalls
-	routine      *plan.Call     // the user-defined function that was bound last
-	queries      map[int]*query // by the entry that stands for them in FROM
-	lockAt       map[int]int    // target with the row key, per entry to lock
-	lockRels     map[int]*rel
-	rights       []*catalog.Right
-	calls        []*catalog.Function      // that the caller must be allowed to execute
-	limited      []*catalog.Function      // the same, of built-in ones
-	watched      map[int]*catalog.Right   // by range-table entry
-	dest         *catalog.Right           // of the table that is being changed
-	as           string                   // owner of the view that is being bound, "" outside
-	parts        map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
-	subNames     map[*ast.Subquery]string // of the scalar subqueries' columns
-	trusted      int                      // stored texts around what is being bound; see usable
-	policing     []types.OID              // tables whose policies are being bound
-	secured      bool                     // a table with row-level security was seen
-	passes       bool                     // an index was left out, see Context.Behind
+	expanding []types.OID
+	ticks     int
+	base      relSet      // entries that are tables
+	fault     error       // of a constant part, see blockFaults
+	avoidable bool        // parameters may make the part at hand unreachable
+	doubts    []plan.Expr // parts that parameters may make one
+	subs      map[*query]*plannedSub
+	domains   map[types.OID]*plan.CoerceDomain // rules of domains met so far, nil: none
+	readTypes []types.T                        // of literals that are read by what the catalog says of them
+	called    []types.OID                      // user-defined functions
+	inlining  []types.OID                      // functions whose bodies stand in the place of calls
+	inlines   *int                             // how many bodies do in the statement
+	sets      setCalls
+	routine   *plan.Call     // the user-defined function that was bound last
+	queries   map[int]*query // by the entry that stands for them in FROM
+	lockAt    map[int]int    // target with the row key, per entry to lock
+	lockRels  map[int]*rel
+	rights    []*catalog.Right
+	calls     []*catalog.Function      // that the caller must be allowed to execute
+	limited   []*catalog.Function      // the same, of built-in ones
+	watched   map[int]*catalog.Right   // by range-table entry
+	dest      *catalog.Right           // of the table that is being changed
+	as        string                   // owner of the view that is being bound, "" outside
+	parts     map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
+	subNames  map[*ast.Subquery]string // of the scalar subqueries' columns
+	trusted   int                      // stored texts around what is being bound; see usable
+	policing  []types.OID              // tables whose policies are being bound
+	secured   bool                     // a table with row-level security was seen
+	passes    bool                     // an index was left out, see Context.Behind
 	// forValues: what the plan leaves out, it does for the values of the parameters
 	forValues bool
 	subCost   float64               // of the subplans

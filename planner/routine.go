@@ -445,7 +445,7 @@ func LiteralTypes(c *Context, t catalog.StoredText) []types.T {
 	if p.bindText(t) != nil {
 		return nil
 	}
-	return p.literalTypes
+	return p.readTypes
 }
 
 // namedIn adds the user-defined types and the relations in literals that an
