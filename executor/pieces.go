@@ -20,6 +20,7 @@ type pieces struct {
 	at      int
 	sel     []uint32
 	view    vec.Batch
+	few     vec.Extract
 }
 
 // open forgets what is left of the run before.
@@ -52,10 +53,14 @@ func (p *pieces) next(input Operator) (*vec.Batch, error) {
 	for i := p.at; i < p.at+n; i++ {
 		p.sel = append(p.sel, uint32(p.b.Row(i)))
 	}
-	p.view = vec.Batch{Cols: p.b.Cols, N: p.b.N, Sel: p.sel}
+	b := p.b
 	if p.at += n; n == left {
 		p.b = nil
 	}
+	if p.lengthy {
+		return p.few.Rows(b, p.sel), nil
+	}
+	p.view = vec.Batch{Cols: b.Cols, N: b.N, Sel: p.sel}
 	return &p.view, nil
 }
 

@@ -151,7 +151,11 @@ const (
 	arenaChunk = 64 << 10
 )
 
+// copy returns a copy of b; b itself from no arena.
 func (a *arena) copy(b []byte) []byte {
+	if a == nil {
+		return b
+	}
 	if len(b) > cap(a.buf)-len(a.buf) {
 		next := min(max(2*cap(a.buf), arenaFirst), arenaChunk)
 		a.buf = make([]byte, 0, max(next, len(b)))
@@ -251,7 +255,11 @@ func appendDec(dst *vec.Vec, at int, src *vec.Vec, sel []uint32, n int) int64 {
 	out := dst.Dec[at : at+n]
 	if src.Dec != nil {
 		pick(out, src.Dec, sel, src.Const)
-		return 24 * int64(n)
+		size := int64(0)
+		for _, d := range out {
+			size += d.Size()
+		}
+		return size
 	}
 	for i := range out {
 		r := i
@@ -260,7 +268,7 @@ func appendDec(dst *vec.Vec, at int, src *vec.Vec, sel []uint32, n int) int64 {
 		}
 		out[i] = types.NewDecimal(src.I64[src.Idx(r)], src.Scale)
 	}
-	return 24 * int64(n)
+	return int64(n) * types.Decimal{}.Size()
 }
 
 // pick sets dst[i] to src's row sel[i] (row i when sel is nil, row 0 always

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -31,6 +33,7 @@ type window struct {
 	cols   []*vec.Vec
 	keys   []*vec.Vec
 	ended  bool // the input has
+	behind bool // a function has stopped before the rows that it could do
 	part   windowPart
 	pos    int // rows that have been passed
 	ready  int // rows that may be
@@ -70,6 +73,8 @@ type windowFunc struct {
 	out    *vec.Vec // its column, of the rows below done
 	done   int
 	arena  arena
+	size   int64 // bytes of an aggregate's values, from row passed on
+	passed int
 	sel    []uint32
 }
 
@@ -117,12 +122,17 @@ func (b *builder) window(n *plan.Window) (Operator, error) {
 	op.partEq, op.orderEq = newKeyEq(pickTypes(op.types, op.parts)), newKeyEq(pickTypes(op.types, op.order))
 	op.cols = make([]*vec.Vec, len(op.types))
 	op.part.rows = newRowStore(op.types)
-	op.take.lengthy = len(op.computed) > 0
+	op.take.lengthy = len(op.computed) > 0 || slices.ContainsFunc(op.funcs, (*windowFunc).lengthy)
 	return op, nil
 }
 
+// lengthy reports whether the function makes values of any length.
+func (f *windowFunc) lengthy() bool {
+	return f.node.Proc.Kind == 'a' && f.node.T.Rep() == types.RepBytes
+}
+
 func (op *window) Open(env *Env) error {
-	op.env, op.ended, op.pos, op.ready, op.tested = env, false, 0, 0, 0
+	op.env, op.ended, op.behind, op.pos, op.ready, op.tested = env, false, false, 0, 0, 0
 	op.part.rows.release()
 	op.part = windowPart{rows: op.part.rows}
 	op.acct.open(env)
@@ -146,6 +156,7 @@ func (f *windowFunc) open(env *Env) error {
 	}
 	f.back = f.lookBack()
 	f.out, f.arena, f.done, f.fold = vec.New(f.node.T, 0), arena{}, 0, nil
+	f.size, f.passed = 0, 0
 	if f.node.Proc.Kind == 'a' {
 		f.fold = &frameFold{tmp: vec.New(f.node.T, 1)}
 	}
@@ -164,11 +175,16 @@ func (op *window) Next() (*vec.Batch, error) {
 				return b, nil
 			}
 		}
-		if op.ended {
-			return nil, nil
+		for _, f := range op.funcs {
+			f.forget(op.pos)
 		}
-		if err := op.load(); err != nil {
-			return nil, err
+		if !op.behind {
+			if op.ended {
+				return nil, nil
+			}
+			if err := op.load(); err != nil {
+				return nil, err
+			}
 		}
 		if err := op.advance(); err != nil {
 			return nil, err
@@ -247,7 +263,16 @@ func (op *window) load() error {
 		return err
 	}
 	p.rows.appendCols(op.cols, sel, n)
-	return op.acct.set(p.rows.size + int64(p.rows.n)*int64(16+16*len(op.funcs)))
+	return op.account()
+}
+
+// account counts the rows that are held, and the values that were computed for them.
+func (op *window) account() error {
+	size := op.part.rows.size + int64(op.part.rows.n)*int64(16+16*len(op.funcs))
+	for _, f := range op.funcs {
+		size += f.size
+	}
+	return op.acct.set(size)
 }
 
 // columnsAt lists the columns at some places, in dst's memory.
@@ -292,7 +317,7 @@ func (op *window) advance() error {
 		if err := op.run(); err != nil {
 			return err
 		}
-		if !p.whole {
+		if op.behind || !p.whole {
 			return nil
 		}
 		p.begun = false
@@ -302,12 +327,15 @@ func (op *window) advance() error {
 // run runs the functions over the partition's rows.
 func (op *window) run() error {
 	p := &op.part
+	op.behind = false
 	if !p.stopped {
 		ready := p.hi
 		for _, f := range op.funcs {
-			if err := op.apply(f, max(f.done, f.limit(p))); err != nil {
+			to := max(f.done, f.limit(p))
+			if err := op.apply(f, to); err != nil {
 				return err
 			}
+			op.behind = op.behind || f.done < to
 			ready = min(ready, f.done)
 		}
 		op.ready = ready
@@ -329,7 +357,7 @@ func (op *window) run() error {
 				f.done++
 			}
 		}
-		op.ready = p.hi
+		op.ready, op.behind = p.hi, false
 	}
 	return nil
 }
@@ -431,11 +459,10 @@ func (f *windowFunc) lookBack() int {
 // shift renumbers the rows: the first k are gone.
 func (f *windowFunc) shift(k int) {
 	out := &vec.Vec{T: f.node.T}
-	f.arena = arena{}
 	f.sel = rowNumbers(f.sel, k, f.done)
-	appendVec(out, 0, f.out, f.sel, len(f.sel), &f.arena)
+	appendVec(out, 0, f.out, f.sel, len(f.sel), nil)
 	f.out = out
-	f.done -= k
+	f.done, f.passed = f.done-k, f.passed-k
 	f.frame.head, f.frame.tail = f.frame.head-k, f.frame.tail-k
 	if f.fold != nil {
 		f.fold.lo, f.fold.hi = f.fold.lo-k, f.fold.hi-k

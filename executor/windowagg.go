@@ -1,28 +1,36 @@
 package executor
 
 import (
+	"unsafe"
+
+	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 )
 
-// aggregate fills the column of an aggregate up to row to: once for a frame that is
-// the whole partition, by adding rows where frames only grow, by adding and taking
-// back where they move, and anew for each row otherwise.
-func (op *window) aggregate(f *windowFunc, to int) error {
+// aggregate fills the column of an aggregate up to row to, and returns the row that it
+// came to: values may be long, and then rows are passed before others are computed. It
+// folds once for a frame that is the whole partition, adds rows where frames only grow,
+// adds and takes back where they move, and folds anew for each row otherwise.
+func (op *window) aggregate(f *windowFunc, to int) (int, error) {
 	p, w := &op.part, f.fold
 	w.op, w.f = op, f
 	w.args = columnsAt(w.args, p.rows.cols, f.args)
 	switch {
 	case f.frame.whole():
 		if err := w.add(p.lo, to); err != nil {
-			return err
+			return f.done, err
 		}
-		return w.emit(p.lo, to)
+		return to, w.emit(p.lo, to)
 	case f.frame.node.Exclude != "":
 		return w.anew(to)
 	}
 	return w.moving(to)
 }
+
+// full reports whether the values that were not passed are as long as they should get,
+// before row i is computed.
+func (w *frameFold) full(i int) bool { return w.f.size > pieceBytes && i > w.op.pos }
 
 // frameFold keeps an aggregator in step with a frame.
 type frameFold struct {
@@ -99,7 +107,7 @@ func (w *frameFold) remove(lo, hi int) bool {
 }
 
 // emit sets the rows lo … hi-1 of the output, which are its next ones, to the present
-// result.
+// result; they share its bytes.
 func (w *frameFold) emit(lo, hi int) error {
 	w.tmp.Reset(w.f.node.T, 1)
 	if err := w.agg.Result(w.op.env.Expr, w.tmp, 0, 1); err != nil {
@@ -108,17 +116,25 @@ func (w *frameFold) emit(lo, hi int) error {
 	for len(w.zero) < hi-lo {
 		w.zero = append(w.zero, 0)
 	}
-	appendVec(w.f.out, lo, w.tmp, w.zero[:hi-lo], hi-lo, &w.f.arena)
+	if w.tmp.T.Rep() == types.RepBytes && !w.tmp.IsNull(0) {
+		w.tmp.B[0] = w.f.arena.copy(w.tmp.B[0])
+		w.f.size += int64(len(w.tmp.B[0]))
+		if err := w.op.account(); err != nil {
+			return err
+		}
+	}
+	appendVec(w.f.out, lo, w.tmp, w.zero[:hi-lo], hi-lo, nil)
 	return nil
 }
 
-// moving follows frames whose ends do not move back.
-func (w *frameFold) moving(to int) error {
+// moving follows frames whose ends do not move back, up to row to or until it is full.
+func (w *frameFold) moving(to int) (int, error) {
 	emitted := false
-	for i := w.f.done; i < to; i++ {
+	i := w.f.done
+	for ; i < to && !w.full(i); i++ {
 		a, b, err := w.f.frame.bounds(&w.op.part, i)
 		if err != nil {
-			return err
+			return i, err
 		}
 		if emitted && a == w.lo && b == w.hi {
 			w.f.append(i, w.f.out, i-1)
@@ -130,34 +146,49 @@ func (w *frameFold) moving(to int) error {
 		}
 		w.lo = a
 		if err := w.add(w.hi, b); err != nil {
-			return err
+			return i, err
 		}
 		w.hi = max(w.hi, b)
 		if err := w.emit(i, i+1); err != nil {
-			return err
+			return i, err
 		}
 		emitted = true
 	}
-	return nil
+	return i, nil
 }
 
-// anew folds every row's frame from nothing.
-func (w *frameFold) anew(to int) error {
+// anew folds every row's frame from nothing, up to row to or until it is full.
+func (w *frameFold) anew(to int) (int, error) {
 	var buf [4]span
-	for i := w.f.done; i < to; i++ {
+	i := w.f.done
+	for ; i < to && !w.full(i); i++ {
 		frame, err := w.f.frame.spans(&w.op.part, i, buf[:0])
 		if err != nil {
-			return err
+			return i, err
 		}
 		w.agg.Reset(0)
 		for _, s := range frame {
 			if err := w.add(s.lo, s.hi); err != nil {
-				return err
+				return i, err
 			}
 		}
 		if err := w.emit(i, i+1); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return i, nil
+}
+
+// forget gives up the values of the rows that have been passed. Rows with the same value
+// follow each other.
+func (f *windowFunc) forget(pos int) {
+	values := f.out.B
+	for i := f.passed; i < pos && f.size > 0; i++ {
+		v := values[i]
+		if i+1 == f.done || unsafe.SliceData(v) != unsafe.SliceData(values[i+1]) {
+			f.size -= int64(len(v))
+		}
+		values[i] = nil
+	}
+	f.passed = pos
 }

@@ -11,15 +11,19 @@ func (op *window) apply(f *windowFunc, to int) error {
 	if to == f.done {
 		return nil
 	}
+	if f.fold != nil {
+		reached, err := op.aggregate(f, to)
+		f.done = reached
+		return err
+	}
 	err := op.fill(f, to)
 	f.done = to
 	return err
 }
 
+// fill fills the column of a function other than an aggregate. Values are the stored
+// rows' own, whose bytes are never overwritten.
 func (op *window) fill(f *windowFunc, to int) error {
-	if f.node.Proc.Kind == 'a' {
-		return op.aggregate(f, to)
-	}
 	p := &op.part
 	n := p.hi - p.lo // where the function needs it, the whole partition
 	switch name := f.node.Kind(); name {
@@ -119,7 +123,7 @@ func (op *window) lagLead(f *windowFunc, sign int64, to int) {
 			// The values of the rows that follow lie beside this one's.
 			n := min(to-i, p.hi-int(j))
 			f.sel = rowNumbers(f.sel, int(j), int(j)+n)
-			appendVec(f.out, i, val, f.sel, n, &f.arena)
+			appendVec(f.out, i, val, f.sel, n, nil)
 			i += n - 1
 		case len(f.args) > 2:
 			f.append(i, cols[f.args[2]], i)
@@ -168,9 +172,9 @@ func (op *window) frameValue(f *windowFunc, name string, to int) error {
 	return nil
 }
 
-// append sets row i of the output, which grows by it, to row r of v.
+// append sets row i of the output, which grows by it, to row r of v; bytes are shared.
 func (f *windowFunc) append(i int, v *vec.Vec, r int) {
-	appendVec(f.out, i, v, []uint32{uint32(r)}, 1, &f.arena)
+	appendVec(f.out, i, v, []uint32{uint32(r)}, 1, nil)
 }
 
 func (f *windowFunc) appendNull(i int) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"kvsqld/catalog/sqlerr"
 )
@@ -57,6 +58,15 @@ func (d Decimal) Small() (coef int64, scale int32, ok bool) {
 
 // Scale returns the number of fractional digits displayed.
 func (d Decimal) Scale() int32 { return d.scale }
+
+// Size is how many bytes the value takes in memory.
+func (d Decimal) Size() int64 {
+	n := int64(unsafe.Sizeof(d))
+	if d.big != nil {
+		n += int64(unsafe.Sizeof(*d.big)) + int64(len(d.big.Bits()))*int64(unsafe.Sizeof(big.Word(0)))
+	}
+	return n
+}
 
 // IsNaN reports whether d is not a number.
 func (d Decimal) IsNaN() bool { return d.form == formNaN }

@@ -452,19 +452,10 @@ func (x *exec) filled(q *plan.Query, t func() *catalog.Table) (string, error) {
 	return "SELECT " + strconv.FormatInt(n, 10), err
 }
 
-// fill inserts a plan's rows into a table whose live columns are the plan's.
+// fill inserts a plan's rows into a table whose live columns are the plan's, and which
+// the plan does not read.
 func (x *exec) fill(t *catalog.Table, q *plan.Query) (int64, error) {
 	d, err := x.Tables.For(t)
-	if err != nil {
-		return 0, err
-	}
-	n := int64(0)
-	var rows []*vec.Batch
-	err = x.runPlan(q, func(b *vec.Batch) bool {
-		rows = append(rows, copyBatch(b, len(t.Columns)))
-		n += int64(b.Rows())
-		return true
-	})
 	if err != nil {
 		return 0, err
 	}
@@ -472,25 +463,12 @@ func (x *exec) fill(t *catalog.Table, q *plan.Query) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, b := range rows {
-		if err := w.insert(b); err != nil {
-			return 0, err
-		}
-	}
-	return n, nil
-}
-
-// copyBatch keeps the first n columns of a batch's selected rows.
-func copyBatch(b *vec.Batch, n int) *vec.Batch {
-	out := &vec.Batch{N: b.Rows()}
-	arena := &vec.Arena{}
-	for _, src := range b.Cols[:n] {
-		v := vec.New(src.T, 0)
-		for i := 0; i < b.Rows(); i++ {
-			v.Grow(i + 1)
-			vec.AppendFrom(v, i, src, b.Row(i), arena)
-		}
-		out.Cols = append(out.Cols, v)
-	}
-	return out
+	n := int64(0)
+	var failed error
+	err = x.runPlan(q, func(b *vec.Batch) bool {
+		failed = w.insert(&vec.Batch{Cols: b.Cols[:len(t.Columns)], N: b.N, Sel: b.Sel})
+		n += int64(b.Rows())
+		return failed == nil
+	})
+	return n, cmp.Or(err, failed)
 }

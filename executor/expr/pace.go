@@ -49,12 +49,12 @@ func (p *Pace) End() {
 		return
 	}
 	took := p.allocated() - p.before
-	if fit := int(paceBytes * uint64(p.timed) / max(took, 1)); fit < p.rows {
+	fit := int(min(paceBytes*uint64(p.timed)/max(took, 1), vec.BatchSize))
+	switch {
+	case fit < p.rows:
 		p.rows, p.calm = max(fit, 1), 0
-		return
-	}
-	if p.rows < vec.BatchSize {
-		p.rows, p.calm = min(p.rows*paceGrow, vec.BatchSize), 0
+	case fit > p.rows && p.timed == p.rows: // a few rows may find room that is left of others
+		p.rows, p.calm = min(p.rows*paceGrow, fit), 0
 	}
 }
 
@@ -83,6 +83,7 @@ func Lengthy(es ...plan.Expr) bool {
 type pacedPred struct {
 	p    Pred
 	pace Pace
+	few  vec.Extract
 	sel  []uint32
 }
 
@@ -96,11 +97,13 @@ func (p *pacedPred) Select(env *Env, b *vec.Batch) error {
 	}
 	keep := room(p.sel, b)
 	for {
-		piece := vec.Batch{Cols: b.Cols, N: b.N, Sel: rows[:n]}
-		if err := p.p.Select(env, &piece); err != nil {
+		piece := p.few.Rows(b, rows[:n])
+		if err := p.p.Select(env, piece); err != nil {
 			return err
 		}
-		keep = append(keep, piece.Sel...)
+		for i := range piece.Rows() {
+			keep = append(keep, rows[piece.Row(i)])
+		}
 		p.pace.End()
 		if rows = rows[n:]; len(rows) == 0 {
 			break

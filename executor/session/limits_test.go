@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -110,6 +111,42 @@ func TestLongPatterns(t *testing.T) {
 	} {
 		if got := c.sql(q); !strings.Contains(got, "57014") {
 			t.Errorf("%s: want 57014, got %.200s", q, got)
+		}
+	}
+}
+
+// TestLiveMemory looks at what is alive while long values are computed for the rows of a
+// batch, some at a time: no more than a part of them.
+func TestLiveMemory(t *testing.T) {
+	c := newServer(t).client(t)
+	live := func() uint64 {
+		runtime.GC()
+		s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(s)
+		return s[0].Value.Uint64()
+	}
+	for _, q := range []string{
+		"select count(*) from (select repeat('x', 500000 + i) v from generate_series(1, 1024) i offset 0) s where right(v, 2) = 'xx'",
+		"select count(*) from generate_series(1, 1024) i where repeat('x', 500000 + i) like '%xx'",
+		"select max(length(v)) from (select string_agg(repeat('x', 5000), '') over (order by i) v from generate_series(1, 500) i) s",
+		"select sum(length(v)) from (select string_agg(repeat('x', 5000), '') over (partition by i < 0) v from generate_series(1, 400) i) s",
+	} {
+		before, most := live(), uint64(0)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.must(q)
+		}()
+		for running := true; running; {
+			select {
+			case <-done:
+				running = false
+			default:
+				most = max(most, live())
+			}
+		}
+		if most > before+200<<20 {
+			t.Errorf("%s: %d MB are alive", q, (most-before)>>20)
 		}
 	}
 }
@@ -240,17 +277,23 @@ func TestLargeRows(t *testing.T) {
 	defer c.s.Close()
 	c.must("set work_mem = '8MB'")
 	const rows = "(select repeat('x', 1000000) || i as v, i from generate_series(1, 60) i) s"
+	c.must("create table kept as select i, v from " + rows)
 	for q, want := range map[string]string{
-		"select count(*) from (select distinct v from " + rows + ") d":                                      "60",
-		"select count(v) from (select v from " + rows + " order by v desc offset 0) d":                      "60",
-		"select count(*) from " + rows + " join " + rows[:len(rows)-1] + "t using (v)":                      "60",
-		"select count(v) from (select v, row_number() over (partition by i) from " + rows + ") d":           "60",
-		"select sum(length(upper(v))) from " + rows:                                                         "60000111",
-		"select count(*) from " + rows + " where upper(v) like 'XX%1'":                                      "6",
-		"with w as materialized (select * from " + rows + ") select count(*) from w a, w b where a.i = b.i": "60",
-		"select array_length(array_agg(v), 1) from " + rows:                                                 "53200",
-		"select count(*) from (select 'y' except select v from " + rows + ") d":                             "1",
-		"select count(*) from (select v from " + rows + " except all select v from " + rows + " t) d":       "0",
+		"select count(*) from (select distinct v from " + rows + ") d":                                                                                                       "60",
+		"select count(v) from (select v from " + rows + " order by v desc offset 0) d":                                                                                       "60",
+		"select count(*) from " + rows + " join " + rows[:len(rows)-1] + "t using (v)":                                                                                       "60",
+		"select count(v) from (select v, row_number() over (partition by i) from " + rows + ") d":                                                                            "60",
+		"select sum(length(upper(v))) from " + rows:                                                                                                                          "60000111",
+		"select count(*) from " + rows + " where upper(v) like 'XX%1'":                                                                                                       "6",
+		"with w as materialized (select * from " + rows + ") select count(*) from w a, w b where a.i = b.i":                                                                  "60",
+		"select array_length(array_agg(v), 1) from " + rows:                                                                                                                  "53200",
+		"select count(*) from (select 'y' except select v from " + rows + ") d":                                                                                              "1",
+		"select sum(length(s)) from (select string_agg(left(v, 100000), '') over (order by i) s from " + rows + ") d":                                                        "183000000",
+		"select sum(length(s)) from (select string_agg(left(v, 100000), '') over (order by i rows between current row and unbounded following) s from " + rows + ") d":       "183000000",
+		"select sum(length(s)) from (select string_agg(left(v, 100000), '') over (order by i rows between 30 preceding and 1 following exclude ties) s from " + rows + ") d": "145400000",
+		"select sum(length(s)), count(*) from (select string_agg(left(v, 100000), '') over () s from " + rows + ") d":                                                        "360000000|60",
+		"insert into kept select -i, v from " + rows + " returning v":                                                                                                        "INSERT 0 60",
+		"select count(*) from (select v from " + rows + " except all select v from " + rows + " t) d":                                                                        "0",
 	} {
 		if got := c.sql(q); !strings.Contains(got, want) {
 			t.Errorf("%s: want %s, got %.200s", q, want, got)

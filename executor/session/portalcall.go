@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"kvsqld/catalog/types/vec"
-	"kvsqld/executor"
 	"kvsqld/executor/expr"
 	"kvsqld/storage/kv"
 )
@@ -41,8 +40,8 @@ func (s *Session) callNow(ctx context.Context, body *routineBody, run func(rowYi
 // keepWhileWriting is one attempt of callNow. Rows that the next one may have to take back
 // are passed on when the body has come to its end.
 func (s *Session) keepWhileWriting(body *routineBody, run func(rowYield) error, yield rowYield) error {
-	kept := rowBuffer{mem: executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory}}
-	defer kept.mem.Release()
+	kept := s.rowBuffer()
+	defer kept.release()
 	err := run(func(b *vec.Batch) (bool, error) {
 		if last := body.stmts[len(body.stmts)-1]; last.q.ReadOnly {
 			return yield(b)
@@ -53,14 +52,4 @@ func (s *Session) keepWhileWriting(body *routineBody, run func(rowYield) error, 
 		return err
 	}
 	return kept.yield(yield)
-}
-
-// yield passes the rows on until it is told that no more are wanted.
-func (k *rowBuffer) yield(yield rowYield) error {
-	for _, b := range k.batches {
-		if more, err := yield(b); err != nil || !more {
-			return err
-		}
-	}
-	return nil
 }

@@ -47,8 +47,7 @@ func (s *Session) keptRows(cols []wire.Column) *executor.KeptRows {
 	for i, c := range cols {
 		ts[i] = c.Type
 	}
-	return executor.NewKeptRows(ts, s.settings.workMem, s.srv.opts.TempDir,
-		&executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory, TempLimit: s.settings.tempLimit}, &s.tally)
+	return executor.NewKeptRows(ts, s.settings.workMem, s.srv.opts.TempDir, s.rowMemory(), &s.tally)
 }
 
 // keptSink keeps the rows of a statement that is run to its end.

@@ -47,38 +47,6 @@ func (k *visibleSink) begin(cols []wire.Column, o *types.FmtOpts) {
 
 func (k *visibleSink) batch(b *vec.Batch) error { return k.sink.batch(b.First(k.cols)) }
 
-// rowBuffer keeps copies of rows.
-type rowBuffer struct {
-	cols    []wire.Column
-	opts    *types.FmtOpts
-	batches []*vec.Batch
-	rows    int64
-	mem     executor.Memory // what the batches take, if somebody counts
-}
-
-func (k *rowBuffer) begin(cols []wire.Column, o *types.FmtOpts) { k.cols, k.opts = cols, o }
-
-func (k *rowBuffer) batch(b *vec.Batch) error {
-	if b.Rows() > 0 {
-		if err := k.mem.Grow(bytesOf(b)); err != nil {
-			return err
-		}
-		k.batches = append(k.batches, copyBatch(b))
-		k.rows += int64(b.Rows())
-	}
-	return nil
-}
-
-func (k *rowBuffer) passTo(out sink) error {
-	out.begin(k.cols, k.opts)
-	for _, b := range k.batches {
-		if err := out.batch(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // lateSink announces the columns with the first rows.
 type lateSink struct {
 	sink
@@ -99,37 +67,6 @@ func (k *lateSink) announce() {
 		k.begun = true
 		k.sink.begin(k.cols, k.opts)
 	}
-}
-
-// copyBatch copies the selected rows into memory of their own.
-func copyBatch(b *vec.Batch) *vec.Batch {
-	n := b.Rows()
-	out := &vec.Batch{N: n, Cols: make([]*vec.Vec, len(b.Cols))}
-	arena := new(vec.Arena)
-	for i, c := range b.Cols {
-		v := vec.New(c.T, n)
-		for r := range n {
-			vec.AppendFrom(v, r, c, b.Row(r), arena)
-		}
-		out.Cols[i] = v
-	}
-	return out
-}
-
-// bytesOf estimates the memory of a batch's copy.
-func bytesOf(b *vec.Batch) int64 {
-	n := int64(b.Rows()) * 24 * int64(len(b.Cols))
-	for _, c := range b.Cols {
-		if c.T.Rep() != types.RepBytes {
-			continue
-		}
-		for i := range b.Rows() {
-			if r := c.Idx(b.Row(i)); !c.Nulls.Get(r) {
-				n += int64(len(c.B[r]))
-			}
-		}
-	}
-	return n
 }
 
 // plannedStmt is a statement with its plan, made anew when the catalog or the
@@ -457,8 +394,8 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 			bodies = s.markBodies()
 		}
 		if p.q.Returns {
-			kept = &rowBuffer{mem: executor.Memory{Limit: s.srv.opts.MaxStatementMemory, Pool: &s.srv.memory}}
-			defer kept.mem.Release()
+			kept = s.rowBuffer()
+			defer kept.release()
 			to = kept
 		}
 	}

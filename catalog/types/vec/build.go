@@ -170,6 +170,31 @@ func gather[E any](dst, src []E, rows []uint32) {
 	}
 }
 
+// Extract makes rows of a batch a batch of their own. What is computed of it has its
+// size, and so keeps nothing of what was computed of other rows.
+type Extract struct {
+	batch Batch
+	cols  []Vec
+}
+
+// Rows returns the given rows of b, whose bytes are shared. A column that b lacks stays
+// nil. The batch is valid until the next call.
+func (x *Extract) Rows(b *Batch, rows []uint32) *Batch {
+	if len(x.cols) < len(b.Cols) {
+		x.cols = make([]Vec, len(b.Cols))
+	}
+	x.batch.Cols, x.batch.N, x.batch.Sel = x.batch.Cols[:0], len(rows), nil
+	for i, c := range b.Cols {
+		var v *Vec
+		if c != nil {
+			v = &x.cols[i]
+			Gather(v, c, rows)
+		}
+		x.batch.Cols = append(x.batch.Cols, v)
+	}
+	return &x.batch
+}
+
 // AppendFrom makes row n of dst, which has n rows, a copy of row sr of src, of
 // the same type, and copies bytes into the arena.
 func AppendFrom(dst *Vec, n int, src *Vec, sr int, a *Arena) {

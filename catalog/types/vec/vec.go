@@ -89,6 +89,9 @@ func (v *Vec) Reset(t types.T, n int) {
 	case types.RepInterval:
 		v.Iv = grow(v.Iv, n)
 	case types.RepBytes:
+		if n < len(v.B) { // what is not seen is not kept alive either
+			clear(v.B[n:])
+		}
 		v.B = grow(v.B, n)
 	}
 }
