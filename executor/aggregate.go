@@ -268,29 +268,6 @@ func (f *filterFlow) narrow(groups []uint32, v *vec.Vec, sel []uint32) {
 	}
 }
 
-// distinctFlow passes each group's distinct argument values on: at once, or
-// ordered at the end.
-type distinctFlow struct {
-	filterFlow
-	set     *keySet
-	ordered *orderedFlow // nil: in the order of arrival
-	key     *vec.Vec     // group numbers
-	keys    []*vec.Vec
-	hashes  []uint64
-	fresh   []uint32
-	freshG  []uint32
-}
-
-func newDistinctFlow(env *Env, d directFlow) *distinctFlow {
-	c := d.call
-	ts := append([]types.T{types.TInt8}, c.types[c.filter:c.filter+c.nargs]...)
-	f := &distinctFlow{filterFlow: filterFlow{directFlow: d}, set: newKeySet(ts), key: &vec.Vec{T: types.TInt8}}
-	if len(c.order) > 0 {
-		f.ordered = newOrderedFlow(env, d)
-	}
-	return f
-}
-
 // groupVec makes v hold the group of each row: groups[i] is that of row sel[i],
 // or of row i where sel is nil.
 func groupVec(v *vec.Vec, groups, sel []uint32) {
@@ -307,51 +284,6 @@ func groupVec(v *vec.Vec, groups, sel []uint32) {
 			i = int(sel[i])
 		}
 		v.I64[i] = int64(g)
-	}
-}
-
-func (f *distinctFlow) add(env *Env, ngrp int, groups []uint32, cols []*vec.Vec, sel []uint32) error {
-	c := f.call
-	if c.filter == 1 {
-		f.narrow(groups, cols[0], sel)
-		groups, sel = f.kept, f.rows
-	}
-	args := cols[c.filter : c.filter+c.nargs]
-	groupVec(f.key, groups, sel)
-	f.keys = append(append(f.keys[:0], f.key), args...)
-	f.hashes = hashRows(f.keys, sel, len(groups), f.hashes)
-	f.fresh, f.freshG = f.fresh[:0], f.freshG[:0]
-	if f.fresh == nil {
-		f.fresh = make([]uint32, 0, len(groups))
-	}
-	for i, g := range groups {
-		r := i
-		if sel != nil {
-			r = int(sel[i])
-		}
-		if _, isNew := f.set.findOrAdd(f.keys, r, f.hashes[i]); isNew {
-			f.fresh = append(f.fresh, uint32(r))
-			f.freshG = append(f.freshG, g)
-		}
-	}
-	if f.ordered != nil {
-		return f.ordered.take(f.freshG, cols, f.fresh)
-	}
-	return f.directFlow.add(env, ngrp, f.freshG, args, f.fresh)
-}
-
-func (f *distinctFlow) finish(env *Env, ngrp int) error {
-	if f.ordered != nil {
-		return f.ordered.finish(env, ngrp)
-	}
-	return f.directFlow.finish(env, ngrp)
-}
-
-func (f *distinctFlow) bytes() int64 { return f.set.bytes() + f.agg.Bytes() }
-
-func (f *distinctFlow) close() {
-	if f.ordered != nil {
-		f.ordered.close()
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"kvsqld/catalog/sqlerr"
@@ -171,6 +173,48 @@ func TestGroupOrderedAggregate(t *testing.T) {
 	n := &plan.Group{Common: outCols([]types.T{ts[0], types.TText, types.TText}), Input: valuesNode(ts, rows),
 		Keys: []plan.Expr{col(ts, 0)}, Aggs: []plan.Agg{a, d}}
 	equalRows(t, "group", showAll(runNode(t, n, memEnv(t, 0), 2), false), []string{"1|b,b,a|b,a", "2|z|z"})
+}
+
+// TestDistinctArgumentsSpill aggregates distinct values whose set does not fit into the
+// work memory, in the order of arrival, in a given one, and with FILTER.
+func TestDistinctArgumentsSpill(t *testing.T) {
+	ts := []types.T{types.TInt4, types.TInt4, types.TText}
+	const values = 20000
+	var rows []row
+	for i := range 3 * values {
+		v := i * 7919 % values
+		rows = append(rows, row{types.Int(ts[0], int64(v%2)), types.Int(ts[1], int64(v)), types.Text(strconv.Itoa(v % 500))})
+	}
+	count := agg("count", types.TInt8, col(ts, 1))
+	count.Distinct = true
+	sum := agg("sum", types.TInt8, col(ts, 1))
+	sum.Distinct, sum.Filter = true, call("int4gt", types.TBool, col(ts, 1), &plan.Const{At: plan.At{T: ts[1]}, Val: types.Int(ts[1], values/2-1)})
+	list := agg("string_agg", types.TText, col(ts, 2), &plan.Const{At: plan.At{T: types.TText}, Val: types.Text(",")})
+	list.Distinct, list.OrderBy, list.Filter = true, []plan.SortKey{{X: col(ts, 2), Desc: true}}, call("int4gt", types.TBool, col(ts, 1), &plan.Const{At: plan.At{T: ts[1]}, Val: types.Int(ts[1], values-500)})
+	want := func(step, from int) string {
+		var texts []string
+		n, total := 0, 0
+		for v := from; v < values; v += step {
+			if n++; v >= values/2 {
+				total += v
+			}
+			if v > values-500 {
+				texts = append(texts, strconv.Itoa(v%500))
+			}
+		}
+		slices.Sort(texts)
+		slices.Reverse(texts)
+		return fmt.Sprintf("%d|%d|%s", n, total, strings.Join(texts, ","))
+	}
+	for keys, want := range [][]string{{want(1, 0)}, {"0|" + want(2, 0), "1|" + want(2, 1)}} {
+		n := &plan.Group{Common: outCols([]types.T{ts[0], types.TInt8, types.TInt8, types.TText}[1-keys:]), Input: valuesNode(ts, rows),
+			Keys: []plan.Expr{col(ts, 0)}[:keys], Aggs: []plan.Agg{count, sum, list}}
+		env := memEnv(t, 4<<10)
+		equalRows(t, "group", showAll(runNode(t, n, env, 0), true), want)
+		if env.Tally.TempFiles == 0 {
+			t.Error("nothing was spilled")
+		}
+	}
 }
 
 func TestGroupWithoutKeysHasOneRow(t *testing.T) {
