@@ -27,55 +27,61 @@ type window struct {
 	peered   bool      // a function asks for peer groups
 	types    []types.T
 
-	env    *Env
-	acct   account
-	take   pieces
-	cols   []*vec.Vec
-	keys   []*vec.Vec
-	ended  bool // the input has
-	behind bool // a function has stopped before the rows that it could do
-	part   windowPart
-	pos    int // rows that have been passed
-	ready  int // rows that may be
-	tested int // rows that the run condition has been asked about
-	view   vec.Batch
-	out    vec.Batch
-	sel    []uint32
-	buf    []uint32
+	env     *Env
+	acct    account
+	take    pieces
+	cols    []*vec.Vec
+	keys    []*vec.Vec
+	away    *windowSpill // a partition in a file, or nil
+	spilled int64
+	ended   bool // the input has
+	behind  bool // a function has stopped before the rows that it could do
+	part    windowPart
+	pos     int // rows that have been passed
+	ready   int // rows that may be
+	tested  int // rows that the run condition has been asked about
+	view    vec.Batch
+	out     vec.Batch
+	sel     []uint32
+	buf     []uint32
 }
 
 // windowPart is the rows that are held, and what is known of the partition under
 // way, which begins at lo: a negative number when its first rows are held no more.
 type windowPart struct {
-	rows    *rowStore
-	begun   bool
-	lo, hi  int
-	whole   bool    // hi is the partition's end
-	stopped bool    // no further row of it meets the run condition
-	start   []int32 // first row of each row's peer group
-	end     []int32 // row after the last, of groups whose end is known
-	group   []int32 // number of the peer group
-	heads   []int32 // first row of each group
-	first   int     // number of the partition's first group
+	rows     *rowStore
+	begun    bool
+	lo, hi   int
+	whole    bool    // hi is the partition's end
+	total    int     // of a partition that was spilled: its number of rows, else 0
+	complete bool    // all of its rows have been read again
+	stopped  bool    // no further row of it meets the run condition
+	start    []int32 // first row of each row's peer group
+	end      []int32 // row after the last, of groups whose end is known
+	group    []int32 // number of the peer group
+	heads    []int32 // first row of each group
+	first    int     // number of the partition's first group
 }
 
 // windowFunc is a function of the node: where its arguments are among the
 // stored columns.
 type windowFunc struct {
-	node   *plan.WindowFunc
-	args   []int
-	filter int // column, -1 without FILTER
-	frame  *frameBounds
-	fold   *frameFold // of an aggregate
-	ahead  plan.Ahead
-	rows   int      // how many, of plan.AheadRows
-	back   int      // how many rows before a row it looks at, -1: all
-	out    *vec.Vec // its column, of the rows below done
-	done   int
-	arena  arena
-	size   int64 // bytes of an aggregate's values, from row passed on
-	passed int
-	sel    []uint32
+	node            *plan.WindowFunc
+	args            []int
+	filter          int // column, -1 without FILTER
+	frame           *frameBounds
+	fold            *frameFold // of an aggregate
+	ahead           plan.Ahead
+	rows            int      // how many, of plan.AheadRows
+	back            int      // how many rows before a row it looks at, -1: all
+	out             *vec.Vec // its column, of the rows below done
+	done            int
+	arena           arena
+	size            int64 // bytes of an aggregate's values, from row passed on
+	passed          int
+	known           *vec.Vec // one row, the value of all rows of the partition, if it is known
+	buckets, before int64    // of ntile: how many, and the rows before those that are dealt
+	sel             []uint32
 }
 
 func (b *builder) window(n *plan.Window) (Operator, error) {
@@ -135,6 +141,8 @@ func (op *window) Open(env *Env) error {
 	op.env, op.ended, op.behind, op.pos, op.ready, op.tested = env, false, false, 0, 0, 0
 	op.part.rows.release()
 	op.part = windowPart{rows: op.part.rows}
+	op.spilled = 0
+	op.closeAway()
 	op.acct.open(env)
 	op.take.open()
 	for _, f := range op.funcs {
@@ -151,6 +159,9 @@ func (f *windowFunc) open(env *Env) error {
 		return err
 	}
 	f.ahead, f.rows = f.node.Ahead()
+	if f.constant() {
+		f.ahead = plan.AheadAll
+	}
 	if f.ahead == plan.AheadRows && f.node.Follows() {
 		f.rows = int(min(f.frame.end.I, 1<<40))
 	}
@@ -227,28 +238,22 @@ func (op *window) load() error {
 	p := &op.part
 	if p.stopped && len(op.parts) == 0 {
 		op.ended = true
+		op.closeAway()
 		op.input.Close()
 		return nil
 	}
 	op.trim()
-	in, err := op.take.next(op.input)
-	if err != nil {
+	if op.mustSpill() {
+		return op.spill()
+	}
+	cols, sel, n, err := op.nextRows()
+	if err != nil || n == 0 {
 		return err
 	}
-	if in == nil {
-		op.ended = true
-		op.input.Close()
-		return nil
-	}
-	copy(op.cols, in.Cols)
-	if err := evalAll(op.env, op.computed, in, op.cols[op.width:]); err != nil {
-		return err
-	}
-	sel, n := in.Sel, in.Rows()
 	if p.stopped {
-		op.keys = columnsAt(op.keys, op.cols, op.parts)
-		rows := selectedRows(in, op.buf)
-		if in.Sel == nil {
+		op.keys = columnsAt(op.keys, cols, op.parts)
+		rows := selectedRows(&vec.Batch{N: n, Sel: sel}, op.buf)
+		if sel == nil {
 			op.buf = rows
 		}
 		last := columnsAt(nil, p.rows.cols, op.parts)
@@ -259,11 +264,36 @@ func (op *window) load() error {
 			return nil
 		}
 	}
-	if err := op.acct.mem.roomFor(op.cols, sel, n); err != nil {
+	if err := op.acct.mem.roomFor(cols, sel, n); err != nil {
 		return err
 	}
-	p.rows.appendCols(op.cols, sel, n)
+	p.rows.appendCols(cols, sel, n)
 	return op.account()
+}
+
+// nextRows returns the next n rows, with the computed columns; none when the input or a
+// spilled partition has ended.
+func (op *window) nextRows() (cols []*vec.Vec, sel []uint32, n int, err error) {
+	if op.away != nil {
+		cols, sel, n, more, err := op.readAway()
+		if err != nil || !more {
+			return cols, sel, n, err
+		}
+	}
+	in, err := op.take.next(op.input)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if in == nil {
+		op.ended = true
+		op.input.Close()
+		return nil, nil, 0, nil
+	}
+	copy(op.cols, in.Cols)
+	if err := evalAll(op.env, op.computed, in, op.cols[op.width:]); err != nil {
+		return nil, nil, 0, err
+	}
+	return op.cols, in.Sel, in.Rows(), nil
 }
 
 // account counts the rows that are held, and the values that were computed for them.
@@ -297,6 +327,9 @@ func (op *window) advance() error {
 			p.hi++
 			for _, f := range op.funcs {
 				f.frame.begin(p.lo)
+				if f.buckets = 0; p.total == 0 {
+					f.known = nil
+				}
 				if f.fold != nil {
 					if err := f.fold.begin(f, p.lo); err != nil {
 						return err
@@ -310,7 +343,7 @@ func (op *window) advance() error {
 			keys := columnsAt(nil, p.rows.cols, op.parts)
 			p.hi = sameRun(&op.partEq, keys, p.hi-1, keys, p.hi, p.rows.n)
 		}
-		p.whole = p.hi < p.rows.n || op.ended
+		p.whole = p.hi < p.rows.n || p.complete || op.ended
 		if op.peered {
 			op.peers()
 		}
@@ -320,7 +353,7 @@ func (op *window) advance() error {
 		if op.behind || !p.whole {
 			return nil
 		}
-		p.begun = false
+		p.begun, p.total, p.complete = false, 0, false
 	}
 }
 
@@ -371,6 +404,10 @@ func (f *windowFunc) limit(p *windowPart) int {
 		return int(p.start[p.hi-1])
 	case f.ahead == plan.AheadRows:
 		return p.hi - f.rows
+	case p.total > 0 && f.node.Kind() == "cume_dist":
+		return int(p.start[p.hi-1])
+	case p.total > 0:
+		return p.hi
 	}
 	return p.lo
 }
@@ -420,6 +457,8 @@ func shifted(list []int32, k, by int) []int32 {
 func (f *windowFunc) keep(p *windowPart) int {
 	k := max(p.lo, 0)
 	switch {
+	case p.total > 0 && f.ahead == plan.AheadAll:
+		return max(k, f.done)
 	case f.back < 0:
 		return k
 	case f.fold == nil:
@@ -448,12 +487,27 @@ func (f *windowFunc) lookBack() int {
 			return 0
 		}
 		return -1
+	case "first_value":
+		if f.begins() {
+			return 0
+		}
+	case "last_value":
+		ends := fr.EndKind == "CURRENT ROW" || fr.EndKind == "UNBOUNDED FOLLOWING" || fr.EndKind == "FOLLOWING" && fr.Mode == "ROWS"
+		if ends && fr.Start == nil && fr.Exclude == "" {
+			return 0
+		}
 	case "":
 		if fr.Exclude == "" && (fr.Mode == "ROWS" || fr.Start == nil && fr.End == nil) {
 			return 0
 		}
 	}
 	return -1
+}
+
+// begins reports whether every row's frame begins with the partition.
+func (f *windowFunc) begins() bool {
+	fr := f.frame.node
+	return fr.StartKind == "UNBOUNDED PRECEDING" && fr.EndKind != "PRECEDING" && fr.Exclude == ""
 }
 
 // shift renumbers the rows: the first k are gone.
@@ -533,10 +587,11 @@ func (op *window) Close() {
 	op.input.Close()
 	op.part.rows.release()
 	op.part = windowPart{rows: op.part.rows}
+	op.closeAway()
 	for _, f := range op.funcs {
-		f.out, f.arena, f.fold = nil, arena{}, nil
+		f.out, f.arena, f.fold, f.known = nil, arena{}, nil, nil
 	}
 	op.acct.close()
 }
 
-func (op *window) memStats() (peak, spilled int64) { return op.acct.peak, 0 }
+func (op *window) memStats() (peak, spilled int64) { return op.acct.peak, op.spilled }

@@ -92,6 +92,67 @@ func TestFramesAgreeWithTheirDefinition(t *testing.T) {
 	})
 }
 
+// TestWindowsSpill runs functions that ask for the end of their partition with hardly any
+// work memory, and compares with what they give when all rows are held.
+func TestWindowsSpill(t *testing.T) {
+	ts := []types.T{types.TInt4, types.TInt4, types.TText}
+	f8 := types.Of(types.OFloat8)
+	whole := plan.Frame{Mode: "ROWS", StartKind: "UNBOUNDED PRECEDING", EndKind: "UNBOUNDED FOLLOWING"}
+	rowwise := plan.Frame{Mode: "ROWS", StartKind: "UNBOUNDED PRECEDING", EndKind: "CURRENT ROW"}
+	filtered := plan.WindowFunc{Agg: agg("sum", types.TInt8, col(ts, 1)), Frame: whole}
+	filtered.Filter = call("int4gt", types.TBool, col(ts, 1), lit(3))
+	all := []plan.WindowFunc{
+		winFunc("row_number", types.TInt8, defaultFrame), winFunc("rank", types.TInt8, defaultFrame),
+		winFunc("percent_rank", f8, defaultFrame), winFunc("cume_dist", f8, defaultFrame),
+		winFunc("ntile", types.TInt4, defaultFrame, lit(7)), winFunc("ntile", types.TInt4, defaultFrame, col(ts, 1)),
+		winFunc("lag", types.TText, defaultFrame, col(ts, 2)), winFunc("lead", types.TText, defaultFrame, col(ts, 2), lit(3)),
+		winFunc("first_value", types.TText, whole, col(ts, 2)), winFunc("last_value", types.TText, whole, col(ts, 2)),
+		winFunc("first_value", types.TText, defaultFrame, col(ts, 2)), winFunc("last_value", types.TText, rowwise, col(ts, 2)),
+		{Agg: agg("count", types.TInt8), Frame: whole}, filtered,
+		{Agg: agg("max", types.TText, col(ts, 2)), Frame: whole}, {Agg: agg("sum", types.TInt8, col(ts, 1)), Frame: defaultFrame},
+	}
+	defer func(n int) { windowTrim = n }(windowTrim)
+	windowTrim = 1
+	r := rand.New(rand.NewPCG(1, 2))
+	spilled := 0
+	for round := range 60 {
+		var rows []row
+		for g := range 1 + r.IntN(4) {
+			for range r.IntN([]int{4, 3000}[r.IntN(2)]) {
+				rows = append(rows, row{types.Int(ts[0], int64(g)), types.Int(ts[1], 1+int64(r.IntN(400))), types.Text(fmt.Sprint("v", r.IntN(1000)))})
+				if r.IntN(9) == 0 {
+					rows[len(rows)-1][1+r.IntN(2)].Null = true
+				}
+			}
+		}
+		var funcs []plan.WindowFunc
+		out := slices.Clone(ts)
+		for range 1 + r.IntN(4) {
+			f := all[r.IntN(len(all))]
+			funcs = append(funcs, f)
+			out = append(out, f.T)
+		}
+		n := &plan.Window{Partition: []plan.Expr{col(ts, 0)}, OrderBy: []plan.SortKey{{X: col(ts, 1)}}, Funcs: funcs}
+		if round%4 == 0 {
+			n.Partition, n.OrderBy = nil, n.OrderBy[:r.IntN(2)]
+		}
+		keys := slices.Clone(n.OrderBy)
+		if n.Partition != nil {
+			keys = append([]plan.SortKey{{X: col(ts, 0)}}, keys...)
+		}
+		n.Input, n.Common = sortedNode(ts, rows, append(keys, plan.SortKey{X: col(ts, 2)}, plan.SortKey{X: col(ts, 1)})...), outCols(out)
+		want := showAll(runNode(t, n, memEnv(t, 0), 0), false)
+		for _, size := range []int{1 + r.IntN(50), 1024} {
+			env := memEnv(t, 20<<10)
+			equalRows(t, fmt.Sprint("round ", round), showAll(runNode(t, n, env, size), false), want)
+			spilled += int(env.Tally.TempFiles)
+		}
+	}
+	if spilled == 0 {
+		t.Error("nothing was spilled")
+	}
+}
+
 func naiveFrames(rows []row, key plan.SortKey, f plan.Frame, a, b int) []string {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, orderRows([]plan.SortKey{{}, key}, []int{0, 1}))

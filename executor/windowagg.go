@@ -17,6 +17,9 @@ func (op *window) aggregate(f *windowFunc, to int) (int, error) {
 	w.op, w.f = op, f
 	w.args = columnsAt(w.args, p.rows.cols, f.args)
 	switch {
+	case f.known != nil:
+		appendVec(f.out, f.done, f.known, make([]uint32, to-f.done), to-f.done, nil)
+		return to, nil
 	case f.frame.whole():
 		if err := w.add(p.lo, to); err != nil {
 			return f.done, err

@@ -14,7 +14,8 @@ const codeInvalidFrameOffset sqlerr.Code = "22013"
 // frameBounds computes the frame of each row of a partition.
 type frameBounds struct {
 	node    *plan.Frame
-	key     int // order column of RANGE with offsets
+	peers   bool // all rows of a partition are peers, as there is no ORDER BY
+	key     int  // order column of RANGE with offsets
 	desc    bool
 	keyType types.T
 	starts  expr.Eval // in_range for the frame's start and end
@@ -30,7 +31,7 @@ type frameBounds struct {
 type span struct{ lo, hi int }
 
 func newFrameBounds(f *plan.Frame, order []plan.SortKey, keys []keyOrder) (*frameBounds, error) {
-	b := &frameBounds{node: f}
+	b := &frameBounds{node: f, peers: len(order) == 0}
 	if f.Mode != "RANGE" || f.Start == nil && f.End == nil || len(order) != 1 {
 		return b, nil
 	}
@@ -100,7 +101,10 @@ func (b *frameBounds) begin(lo int) { b.head, b.tail = lo, lo }
 // whole reports whether every row's frame is the whole partition.
 func (b *frameBounds) whole() bool {
 	f := b.node
-	return f.StartKind == "UNBOUNDED PRECEDING" && f.EndKind == "UNBOUNDED FOLLOWING" && f.Exclude == ""
+	to := func(kind, far string) bool {
+		return kind == far || kind == "CURRENT ROW" && b.peers && f.Mode != "ROWS"
+	}
+	return to(f.StartKind, "UNBOUNDED PRECEDING") && to(f.EndKind, "UNBOUNDED FOLLOWING") && f.Exclude == ""
 }
 
 // bounds returns the first row of row i's frame and the row after its last,

@@ -25,7 +25,7 @@ func (op *window) apply(f *windowFunc, to int) error {
 // rows' own, whose bytes are never overwritten.
 func (op *window) fill(f *windowFunc, to int) error {
 	p := &op.part
-	n := p.hi - p.lo // where the function needs it, the whole partition
+	n := p.size()
 	switch name := f.node.Kind(); name {
 	case "row_number", "rank", "dense_rank":
 		growVec(f.out, to)
@@ -67,32 +67,43 @@ func (op *window) fill(f *windowFunc, to int) error {
 	return sqlerr.Unsupported(f.node.Off, "window function %s", f.node.Proc.Name)
 }
 
+// size is the number of the partition's rows, when all of them have come or were seen
+// before.
+func (p *windowPart) size() int {
+	if p.total > 0 {
+		return p.total
+	}
+	return p.hi - p.lo
+}
+
 // ntile deals the partition's rows into buckets whose sizes differ by one at most.
 func (op *window) ntile(f *windowFunc, to int) error {
 	p := &op.part
 	arg := p.rows.cols[f.args[0]]
-	first := p.lo
-	for first < to && arg.IsNull(first) { // buckets begin with the first row that tells how many
-		f.appendNull(first)
-		first++
+	first := f.done
+	for ; first < to && f.buckets == 0; first++ { // buckets begin with the first row that tells how many
+		if arg.IsNull(first) {
+			f.appendNull(first)
+			continue
+		}
+		f.buckets, f.before = arg.I64[arg.Idx(first)], int64(first-p.lo)
+		if f.buckets <= 0 {
+			return sqlerr.New(sqlerr.InvalidArgumentForNtile, "argument of ntile must be greater than zero")
+		}
+		break
 	}
 	if first == to {
 		return nil
 	}
-	k := arg.I64[arg.Idx(first)]
-	if k <= 0 {
-		return sqlerr.New(sqlerr.InvalidArgumentForNtile, "argument of ntile must be greater than zero")
-	}
-	n := int64(to - p.lo)
-	size, larger := n/k, n%k
+	n := int64(p.size())
+	size, larger := n/f.buckets, n%f.buckets
 	growVec(f.out, to)
-	for i := range int64(to - first) {
-		out := &f.out.I64[int(i)+first]
+	for i := first; i < to; i++ {
 		// The first larger buckets have one row more.
-		if i < larger*(size+1) {
-			*out = i/(size+1) + 1
+		if at := int64(i-p.lo) - f.before; at < larger*(size+1) {
+			f.out.I64[i] = at/(size+1) + 1
 		} else {
-			*out = larger + (i-larger*(size+1))/size + 1
+			f.out.I64[i] = larger + (at-larger*(size+1))/size + 1
 		}
 	}
 	return nil
@@ -135,6 +146,15 @@ func (op *window) lagLead(f *windowFunc, sign int64, to int) {
 
 // frameValue is first_value, last_value and nth_value.
 func (op *window) frameValue(f *windowFunc, name string, to int) error {
+	if f.done == op.part.lo && name == "first_value" && f.begins() {
+		f.know(op.part.rows.cols[f.args[0]], f.done)
+	}
+	if f.known != nil {
+		for i := f.done; i < to; i++ {
+			f.append(i, f.known, 0)
+		}
+		return nil
+	}
 	cols := op.part.rows.cols
 	val := cols[f.args[0]]
 	var buf [4]span
