@@ -58,6 +58,7 @@ func (op *sortOp) Open(env *Env) error {
 		}
 	}
 	op.sorter.open(env, limit)
+	op.sorter.openFirst(op.node.FirstOf, op.node.First)
 	return op.input.Open(env)
 }
 

@@ -23,6 +23,7 @@ type sorter struct {
 
 	env     *Env
 	acct    account
+	first   *sortFirst // where only the first rows of groups are wanted, else nil
 	rows    *rowStore
 	perm    []uint32
 	items   []sortItem
@@ -66,6 +67,10 @@ func (s *sorter) add(cols []*vec.Vec, sel []uint32, n int) error {
 		sel = s.better(cols, sel, n)
 		n = len(sel)
 	}
+	if s.first != nil {
+		sel = s.first.pick(s, cols, sel, n)
+		n = len(sel)
+	}
 	if n == 0 {
 		return nil
 	}
@@ -76,17 +81,28 @@ func (s *sorter) add(cols []*vec.Vec, sel []uint32, n int) error {
 	if s.limit > 0 && s.rows.n >= max(2*s.limit, sorterMinCut) {
 		s.cut()
 	}
-	size := s.rows.size + 28*int64(s.rows.n)
+	if s.first != nil {
+		s.leaveOut(false)
+	}
+	if err := s.account(); err != nil || !s.acct.over() {
+		return err
+	}
+	if s.first != nil {
+		s.leaveOut(true)
+		s.first = nil // what comes is not compared with what is away
+		if err := s.account(); err != nil || !s.acct.over() {
+			return err
+		}
+	}
+	return s.spill()
+}
+
+func (s *sorter) account() error {
+	size := s.rows.size + 28*int64(s.rows.n) + s.first.bytes()
 	if s.keyed {
 		size += s.rows.size
 	}
-	if err := s.acct.set(size); err != nil {
-		return err
-	}
-	if s.acct.over() {
-		return s.spill()
-	}
-	return nil
+	return s.acct.set(size)
 }
 
 // better lists the rows that sort before the last of the best so far.
@@ -144,6 +160,10 @@ func (s *sorter) spill() error {
 // finish ends the input.
 func (s *sorter) finish() error {
 	s.at = 0
+	if s.first != nil {
+		s.leaveOut(2*s.first.full < s.rows.n)
+		s.first = nil
+	}
 	if len(s.runs) == 0 {
 		s.sort()
 		if s.limit > 0 && len(s.perm) > s.limit {
@@ -185,7 +205,7 @@ func (s *sorter) close() {
 	for _, f := range s.runs {
 		f.close()
 	}
-	s.runs, s.merge, s.bounded, s.at, s.spilled = nil, nil, false, 0, 0
+	s.runs, s.merge, s.bounded, s.at, s.spilled, s.first = nil, nil, false, 0, 0, nil
 	if s.rows.n > 0 {
 		s.rows.release()
 	}

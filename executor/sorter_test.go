@@ -2,12 +2,14 @@ package executor
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/planner/plan"
 )
 
 // TestSorter: values that begin alike, of all lengths, with NULLs and zero bytes, are
@@ -96,5 +98,50 @@ func BenchmarkSortNumerics(b *testing.B) {
 		s := newSorter([]types.T{types.TNumeric}, []keyOrder{{col: 0, desc: true}})
 		s.rows.appendCols([]*vec.Vec{col}, nil, n)
 		s.sort()
+	}
+}
+
+// TestFirstOfGroups sorts rows of which only the first of each group are wanted: those come
+// out as by a sort of all rows, whatever else is left out.
+func TestFirstOfGroups(t *testing.T) {
+	ts := []types.T{types.TInt4, types.TText, types.TInt4}
+	for _, workMem := range []int64{0, 100 << 10} {
+		r := rand.New(rand.NewPCG(3, uint64(workMem)))
+		left := false
+		for round := range 12 {
+			var rows []row
+			groups := []int{1, 40, 3000, 1 << 30}[r.IntN(4)]
+			for i := range 4000 + r.IntN(40000) {
+				v := []int{i, -i, r.IntN(50)}[round%3]
+				rows = append(rows, row{types.Int(ts[0], int64(r.IntN(groups))), types.Text(fmt.Sprintf("%08d", v+100000)), types.Int(ts[2], int64(i))})
+				if r.IntN(20) == 0 {
+					rows[i][r.IntN(2)].Null = true
+				}
+			}
+			wanted := 1 + r.IntN(3)
+			n := &plan.Sort{Common: outCols(ts), Input: valuesNode(ts, rows), Stable: true,
+				Keys: []plan.SortKey{{X: col(ts, 0), Desc: r.IntN(2) == 0}, {X: col(ts, 1), Desc: r.IntN(2) == 0, NullsFirst: r.IntN(2) == 0}}}
+			firsts := func() (out []row, all int) {
+				list := runNode(t, n, memEnv(t, workMem), 0)
+				run := 0
+				for i, x := range list {
+					if run++; i == 0 || show(list[i-1][:1]) != show(x[:1]) {
+						run = 1
+					}
+					if run <= wanted {
+						out = append(out, x)
+					}
+				}
+				return out, len(list)
+			}
+			want, all := firsts()
+			n.FirstOf, n.First = 1, wanted
+			got, some := firsts()
+			equalRows(t, fmt.Sprint("round ", round), showAll(got, false), showAll(want, false))
+			left = left || some < all
+		}
+		if !left {
+			t.Error("nothing was left out")
+		}
 	}
 }

@@ -64,6 +64,9 @@ func (p *planner) stepSort(s *state) {
 		if !sorted {
 			so := &plan.Sort{Input: n, Keys: keys, Presorted: presorted, Stable: true}
 			so.Rows, so.Cost, so.Cols, so.Step = in.rows, in.cost+in.rows*costSort, cols, "sort"
+			if so.FirstOf = leading(q.sort, b.distinctOn); so.FirstOf > 0 && !p.NoOptimizer {
+				so.First = 1
+			}
 			n = so
 		}
 		d := &plan.Distinct{Input: n, On: b.distinctOn, Ordered: true}
@@ -205,4 +208,18 @@ func (p *planner) lockRows(n plan.Node, q *query, cols []plan.OutCol) plan.Node 
 	}
 	l.Rows, l.Cost, l.Cols = n.Base().Rows, n.Base().Cost, cols
 	return l
+}
+
+// leading is how many of the first sort keys it takes to have all targets among them; 0 if
+// all do not.
+func leading(keys []sortKey, targets []int) int {
+	n := 0
+	for _, t := range targets {
+		i := slices.IndexFunc(keys, func(k sortKey) bool { return k.target == t })
+		if i < 0 {
+			return 0
+		}
+		n = max(n, i+1)
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package planner
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
@@ -31,6 +32,13 @@ func (p *planner) planWindow(s *state, w *winGroup) {
 		base = p.windowKeys(base, n, keys)
 		so := &plan.Sort{Input: base, Keys: keys, Presorted: sorted, Stable: true}
 		so.Rows, so.Cost, so.Cols, so.Step = in.rows, in.cost+in.rows*costSort, base.Base().Cols, "sort"
+		switch k := w.firstRows(); {
+		case k == 0 || p.NoOptimizer:
+		case len(w.partition) == 0:
+			so.Limit = &plan.Const{At: plan.At{T: types.TInt8, Off: -1}, Val: types.Int(types.TInt8, int64(k))}
+		default:
+			so.FirstOf, so.First = min(len(w.partition), len(keys)), k
+		}
 		base, order = so, want
 	}
 	n.Input = base
@@ -175,6 +183,41 @@ func (w *winGroup) stopRows() float64 {
 		}
 		if least == 0 || k < least {
 			least = k
+		}
+	}
+	return least
+}
+
+// mostFirst is the largest number of rows of a partition for which a sort looks whether a
+// row is among them.
+const mostFirst = 16
+
+// firstRows is the number of rows of each partition that are enough for the run condition,
+// 0 when it is not known or large: row_number() <= 3 needs three. Functions that look
+// ahead need them all.
+func (w *winGroup) firstRows() int {
+	least := 0
+	for _, c := range w.stop {
+		call, ok := c.(*plan.Call)
+		if !ok || len(call.Args) != 2 {
+			continue
+		}
+		v, ok := call.Args[0].(*plan.Var)
+		k, known := call.Args[1].(*plan.Const)
+		if !ok || !known || k.Val.Null || v.Rel != w.rel || w.funcs[v.Col].Kind() != "row_number" {
+			continue
+		}
+		n := k.Val.I
+		if strings.HasSuffix(call.Proc.Name, "lt") {
+			n--
+		}
+		if n = max(n, 1); n <= mostFirst && (least == 0 || int(n) < least) {
+			least = int(n)
+		}
+	}
+	for i := range w.funcs {
+		if ahead, _ := w.funcs[i].Ahead(); ahead != plan.AheadNone {
+			return 0
 		}
 	}
 	return least

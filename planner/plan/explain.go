@@ -443,6 +443,9 @@ func (w speller) details(n Node) []string {
 	case *Sort:
 		add("Keys", w.sortTexts(n.Keys))
 		add("Presorted", w.sortTexts(n.Keys[:n.Presorted]))
+		if n.First > 0 {
+			add("Wanted", fmt.Sprintf("first %d by %s", n.First, w.sortTexts(n.Keys[:n.FirstOf])))
+		}
 		cond("Limit", n.Limit)
 	case *Limit:
 		cond("Count", n.Count)

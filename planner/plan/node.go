@@ -150,6 +150,9 @@ type (
 		Limit     Expr // nil: all
 		Offset    Expr
 		Stable    bool
+		// Of each group of rows with the same first FirstOf keys only the first First are
+		// wanted, and others may be left out; First is 0 where all are.
+		FirstOf, First int
 	}
 
 	// Limit passes Count rows after skipping Offset; with ties by TieKeys.
