@@ -67,6 +67,7 @@ func (w *results) Notice(e *sqlerr.Error) {
 
 func (w *results) Notification(pid int32, channel, payload string) {
 	w.note(w.send(&pgproto3.NotificationResponse{PID: uint32(pid), Channel: w.text(channel), Payload: w.text(payload)}))
+	w.note(w.flushFull())
 }
 
 func (w *results) ParameterStatus(name, value string) {

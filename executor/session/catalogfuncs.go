@@ -445,7 +445,9 @@ func serverFuncs(m map[string]catalogFunc) {
 		}
 		return types.Bytes(types.TVoid, nil), c.addNote(args[0], args[1])
 	}
-	m["pg_notification_queue_usage"] = constant(func(t types.T) types.Datum { return types.Float(t, 0) })
+	m["pg_notification_queue_usage"] = func(c *catalogCall) (types.Datum, error) {
+		return types.Float(c.ret, c.srv.notify.usage()), nil
+	}
 	m["pg_cancel_backend"] = func(c *catalogCall) (types.Datum, error) { return c.signal(c.srv.Cancel, cancelling) }
 	m["pg_terminate_backend"] = func(c *catalogCall) (types.Datum, error) {
 		if c.num(1) < 0 {

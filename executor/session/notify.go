@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"kvsqld/catalog/sqlerr"
@@ -15,15 +16,50 @@ type notification struct {
 	channel, payload string
 }
 
+// size is about what the notification takes in memory.
+func (n *notification) size() int64 { return int64(len(n.channel)+len(n.payload)) + 64 }
+
 // notifyHub passes notifications between the sessions of a database. They are
 // published at the sender's commit and delivered when the receiver is between
-// two messages.
+// two messages. Until the last receiver has one, it takes room in the queue.
 type notifyHub struct {
-	mu struct {
+	limit int64 // bytes in the queue
+	mu    struct {
 		sync.Mutex
-		inbox map[*Session][]notification // of the sessions that listen
-		chans map[*Session]map[string]bool
+		inbox  map[*Session][]delivery // of the sessions that listen
+		chans  map[*Session]map[string]bool
+		queued int64 // bytes
 	}
+}
+
+// delivery is what one commit has for one session.
+type delivery struct {
+	notes []notification
+	of    *published
+}
+
+// published is the notifications of a commit that somebody has still to get.
+type published struct {
+	size      int64
+	receivers int
+}
+
+// The queue may take an eighth of the server's memory, or queueBytes where that has no
+// limit.
+const (
+	queueShare = 8
+	queueBytes = 1 << 30
+)
+
+func queueLimit(memory int64) int64 {
+	if memory <= 0 {
+		return queueBytes
+	}
+	return max(memory/queueShare, 1<<20)
+}
+
+func errQueueFull() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "too many notifications in the NOTIFY queue")
 }
 
 const maxPayload = 7999
@@ -42,7 +78,7 @@ func (h *notifyHub) follow(s *Session, list []*ast.Listen) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.mu.inbox == nil {
-		h.mu.inbox, h.mu.chans = make(map[*Session][]notification), make(map[*Session]map[string]bool)
+		h.mu.inbox, h.mu.chans = make(map[*Session][]delivery), make(map[*Session]map[string]bool)
 	}
 	for _, x := range list {
 		switch {
@@ -53,8 +89,7 @@ func (h *notifyHub) follow(s *Session, list []*ast.Listen) {
 			h.mu.chans[s][x.Channel] = true
 			s.listens = true
 		case x.Channel == "":
-			delete(h.mu.inbox, s)
-			delete(h.mu.chans, s)
+			h.drop(s)
 		default:
 			delete(h.mu.chans[s], x.Channel)
 		}
@@ -71,33 +106,103 @@ func (s *Session) addNote(channel, payload string) error {
 	case len(payload) > maxPayload:
 		return sqlerr.New(sqlerr.InvalidParameterValue, "payload string too long")
 	}
-	n := notification{s.info.PID, channel, payload}
-	for _, o := range s.tx.notes {
-		if o == n {
-			return nil
+	t, n := s.tx, notification{s.info.PID, channel, payload}
+	if t.hasNote(n) {
+		return nil
+	}
+	t.notes = append(t.notes, n)
+	if t.noteBytes += n.size(); t.noteBytes > s.srv.notify.limit {
+		t.noteBytes = 0 // some may have been rolled back
+		for i := range t.notes {
+			t.noteBytes += t.notes[i].size()
+		}
+		if t.noteBytes > s.srv.notify.limit {
+			return errQueueFull()
 		}
 	}
-	s.tx.notes = append(s.tx.notes, n)
 	return nil
+}
+
+// fewNotes is the number of notifications that are compared one by one.
+const fewNotes = 16
+
+// hasNote reports whether the transaction has the notification already.
+func (t *transaction) hasNote(n notification) bool {
+	if len(t.notes) < fewNotes {
+		return slices.Contains(t.notes, n)
+	}
+	if t.noteAt == nil {
+		t.noteAt = make(map[notification]int)
+		for i, o := range t.notes {
+			t.noteAt[o] = i
+		}
+	}
+	if i, ok := t.noteAt[n]; ok && i < len(t.notes) && t.notes[i] == n { // was not rolled back
+		return true
+	}
+	t.noteAt[n] = len(t.notes)
+	return false
+}
+
+// room makes sure that there is room in the queue for what a transaction is about to
+// publish.
+func (h *notifyHub) room(notes []notification) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.mu.chans) == 0 {
+		return nil
+	}
+	size := h.mu.queued
+	for i := range notes {
+		size += notes[i].size()
+	}
+	if size > h.limit {
+		return errQueueFull()
+	}
+	return nil
+}
+
+// usage is the part of the queue that is taken.
+func (h *notifyHub) usage() float64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return float64(h.mu.queued) / float64(h.limit)
 }
 
 // publish puts notifications into the inboxes of those who listen.
 func (h *notifyHub) publish(from *Session, notes []notification) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	p := &published{}
+	for i := range notes {
+		p.size += notes[i].size()
+	}
 	for s, chans := range h.mu.chans {
 		if s.db != from.db {
 			continue
 		}
-		wake := false
-		for _, n := range notes {
-			if chans[n.channel] {
-				h.mu.inbox[s] = append(h.mu.inbox[s], n)
-				wake = true
-			}
+		wanted := slices.DeleteFunc(slices.Clone(notes), func(n notification) bool { return !chans[n.channel] })
+		if len(wanted) == 0 {
+			continue
 		}
-		if wake {
-			s.info.Wake()
+		if len(wanted) == len(notes) {
+			wanted = notes
+		}
+		h.mu.inbox[s] = append(h.mu.inbox[s], delivery{wanted, p})
+		p.receivers++
+		s.info.Wake()
+	}
+	if p.receivers > 0 {
+		h.mu.queued += p.size
+	}
+}
+
+// release gives back the room of deliveries that a session has got, or will not get. The
+// caller holds mu.
+func (h *notifyHub) release(list []delivery) {
+	for _, d := range list {
+		if d.of.receivers--; d.of.receivers == 0 {
+			h.mu.queued -= d.of.size
 		}
 	}
 }
@@ -106,6 +211,12 @@ func (h *notifyHub) publish(from *Session, notes []notification) {
 func (h *notifyHub) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.drop(s)
+}
+
+// drop is forget for who holds mu.
+func (h *notifyHub) drop(s *Session) {
+	h.release(h.mu.inbox[s])
 	delete(h.mu.inbox, s)
 	delete(h.mu.chans, s)
 }
@@ -121,13 +232,25 @@ func (h *notifyHub) channels(s *Session) []string {
 	return out
 }
 
-// take returns and empties a session's inbox.
-func (h *notifyHub) take(s *Session) []notification {
+// next returns the first delivery in a session's inbox; false when it is empty. done gives
+// its room back.
+func (h *notifyHub) next(s *Session) (d delivery, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := h.mu.inbox[s]
-	delete(h.mu.inbox, s)
-	return out
+	list := h.mu.inbox[s]
+	if len(list) == 0 {
+		delete(h.mu.inbox, s)
+		return delivery{}, false
+	}
+	d, list[0] = list[0], delivery{}
+	h.mu.inbox[s] = list[1:]
+	return d, true
+}
+
+func (h *notifyHub) done(d delivery) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.release([]delivery{d})
 }
 
 // Wakeup implements wire.Session.
@@ -148,7 +271,15 @@ func (s *Session) Wakeup(_ context.Context, w wire.ResultWriter) error {
 
 // deliver sends what is in the inbox.
 func (s *Session) deliver(w wire.ResultWriter) {
-	for _, n := range s.srv.notify.take(s) {
-		w.Notification(n.pid, n.channel, n.payload)
+	for {
+		d, ok := s.srv.notify.next(s)
+		if !ok {
+			return
+		}
+		for i := range d.notes {
+			n := &d.notes[i]
+			w.Notification(n.pid, n.channel, n.payload)
+		}
+		s.srv.notify.done(d)
 	}
 }

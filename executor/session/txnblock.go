@@ -51,6 +51,8 @@ type transaction struct {
 	running   *kv.Running // what pg_current_snapshot has told of commit runningAt
 	runningAt uint64
 	notes     []notification
+	noteAt    map[notification]int // places in notes, when they are many
+	noteBytes int64
 	listens   []*ast.Listen // that hold from its commit
 	deltas    map[types.OID]rowDelta
 	restarts  []*restart
@@ -267,6 +269,9 @@ func (s *Session) commit(ctx context.Context) error {
 		if _, is := s.snapshot().Object(r.seq).(*catalog.Sequence); is { // was not dropped since
 			err = s.srv.Tables.RestartSequence(t.kv, r.seq, r.SeqState)
 		}
+	}
+	if err == nil && len(t.notes) > 0 {
+		err = s.srv.notify.room(t.notes)
 	}
 	if err == nil {
 		if len(t.deltas) > 0 {
