@@ -17,10 +17,23 @@ import (
 // and those of rows and tables is found.
 type advisoryLocks struct {
 	waits kv.Waits // nil: the store knows nothing of others' locks
+	limit int      // how many keys may be locked
 	mu    struct {
 		sync.Mutex
 		locks map[advisoryName]*advisoryLock
+		held  map[*Session]map[*advisoryLock]bool
 	}
+}
+
+// Advisory locks take advisoryBytes each, and as much as the queue of notifications at
+// most, but there may be as many as PostgreSQL has room for by default.
+const (
+	advisoryBytes = 512
+	leastAdvisory = 6400
+)
+
+func advisoryLimit(memory int64) int {
+	return max(int(queueLimit(memory)/advisoryBytes), leastAdvisory)
 }
 
 // advisoryName is a lock's name: keys belong to a database.
@@ -82,11 +95,15 @@ func (l *advisoryLock) blockersLocked(s *Session, shared bool, pos int) []int32 
 	return out
 }
 
-func (l *advisoryLock) takeLocked(s *Session, key expr.AdvisoryKey) {
+func (a *advisoryLocks) takeLocked(l *advisoryLock, s *Session, key expr.AdvisoryKey) {
 	h := l.holds[s]
 	if h == nil {
 		h = new(advisoryHold)
 		l.holds[s] = h
+		if a.mu.held[s] == nil {
+			a.mu.held[s] = make(map[*advisoryLock]bool)
+		}
+		a.mu.held[s][l] = true
 	}
 	*h.count(key)++
 }
@@ -102,16 +119,20 @@ func (a *advisoryLocks) lock(ctx context.Context, s *Session, key expr.AdvisoryK
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mu.locks == nil {
-		a.mu.locks = make(map[advisoryName]*advisoryLock)
+		a.mu.locks, a.mu.held = make(map[advisoryName]*advisoryLock), make(map[*Session]map[*advisoryLock]bool)
 	}
 	l := a.mu.locks[name]
 	if l == nil {
+		if len(a.mu.locks) >= a.limit {
+			return false, sqlerr.New(sqlerr.OutOfMemory, "out of shared memory").
+				WithDetail("There are %d advisory locks.", a.limit)
+		}
 		l = &advisoryLock{name: name, holds: make(map[*Session]*advisoryHold)}
 		a.mu.locks[name] = l
 	}
 	blockers := l.blockersLocked(s, key.Shared, len(l.queue))
 	if len(blockers) == 0 {
-		l.takeLocked(s, key)
+		a.takeLocked(l, s, key)
 		return true, nil
 	}
 	if !wait {
@@ -183,7 +204,7 @@ func (a *advisoryLocks) serveLocked(l *advisoryLock) {
 			i++
 			continue
 		}
-		l.takeLocked(w.s, w.key)
+		a.takeLocked(l, w.s, w.key)
 		l.queue = slices.Delete(l.queue, i, i+1)
 		a.endWait(w)
 		close(w.granted)
@@ -219,6 +240,9 @@ func lockMode(shared bool) string {
 func (a *advisoryLocks) dropLocked(l *advisoryLock, s *Session) {
 	if l.holds[s].empty() {
 		delete(l.holds, s)
+		if delete(a.mu.held[s], l); len(a.mu.held[s]) == 0 {
+			delete(a.mu.held, s)
+		}
 	}
 	a.serveLocked(l)
 }
@@ -244,13 +268,12 @@ func (s *Session) endTxnLocks() {
 func (a *advisoryLocks) release(s *Session, f func(*advisoryHold)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, l := range a.mu.locks {
-		if h := l.holds[s]; h != nil {
-			was := *h
-			f(h)
-			if *h != was {
-				a.dropLocked(l, s)
-			}
+	for l := range a.mu.held[s] {
+		h := l.holds[s]
+		was := *h
+		f(h)
+		if *h != was {
+			a.dropLocked(l, s)
 		}
 	}
 }
@@ -266,10 +289,8 @@ func (s *Session) advisoryMark() advisoryMark {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	m := advisoryMark{}
-	for name, l := range a.mu.locks {
-		if h := l.holds[s]; h != nil {
-			m[name] = *h
-		}
+	for l := range a.mu.held[s] {
+		m[l.name] = *l.holds[s]
 	}
 	return m
 }
@@ -282,9 +303,9 @@ func (s *Session) unlockTo(m advisoryMark) {
 	a := &s.srv.advisory
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for name, l := range a.mu.locks {
-		h, was := l.holds[s], m[name]
-		if h != nil && (h.txnExcl > was.txnExcl || h.txnShared > was.txnShared) {
+	for l := range a.mu.held[s] {
+		h, was := l.holds[s], m[l.name]
+		if h.txnExcl > was.txnExcl || h.txnShared > was.txnShared {
 			h.txnExcl, h.txnShared = min(h.txnExcl, was.txnExcl), min(h.txnShared, was.txnShared)
 			a.dropLocked(l, s)
 		}

@@ -104,7 +104,7 @@ func Open(ctx context.Context, store kv.Store, o Options) (*Server, error) {
 	}
 	srv := &Server{Store: store, Tables: table.NewDB(store), opts: o, start: time.Now()}
 	srv.memory.Limit = o.MaxMemory
-	srv.notify.limit = queueLimit(o.MaxMemory)
+	srv.notify.limit, srv.advisory.limit = queueLimit(o.MaxMemory), advisoryLimit(o.MaxMemory)
 	srv.cumulative.init()
 	srv.grow = srv.growWrites
 	if err := executor.RemoveLeftovers(o.TempDir); err != nil {

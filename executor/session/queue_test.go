@@ -77,3 +77,24 @@ func TestNotificationsOnce(t *testing.T) {
 		t.Errorf("%d notifications, want 20010: %.300s", n, got)
 	}
 }
+
+// TestAdvisoryLimit takes as many advisory locks as there may be.
+func TestAdvisoryLimit(t *testing.T) {
+	srv := newServer(t)
+	srv.advisory.limit = leastAdvisory
+	a, b := srv.client(t), srv.client(t)
+	a.must("select count(pg_advisory_lock(i)), count(pg_advisory_lock_shared(i, 1)) from generate_series(1, 3200) i")
+	for _, q := range []string{"select pg_advisory_lock(7000)", "select pg_try_advisory_xact_lock(7, 7)"} {
+		if got := b.sql(q); !strings.Contains(got, "53200") {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+	b.want("select pg_try_advisory_lock(1), pg_try_advisory_lock_shared(1, 1)", "(pg_try_advisory_lock,pg_try_advisory_lock_shared)", "f|t", "SELECT 1", "I")
+	a.must("select pg_advisory_unlock(1)")
+	b.want("select pg_try_advisory_lock(7000)", "(pg_try_advisory_lock)", "t", "SELECT 1", "I")
+	a.must("begin; savepoint s; select pg_advisory_xact_lock(2); rollback to s; commit; select pg_advisory_unlock_all()")
+	b.must("select pg_advisory_unlock_all()")
+	if n := len(srv.advisory.mu.locks) + len(srv.advisory.mu.held); n != 0 {
+		t.Errorf("%d locks are left", n)
+	}
+}
