@@ -39,6 +39,7 @@ type Change struct {
 	snap  *Snapshot
 	delta Delta
 
+	texts  textWords
 	labels map[types.OID]bool // that AddEnumValue added
 }
 

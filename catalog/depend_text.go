@@ -137,12 +137,70 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 	case *Table, *View: // what else reads them is known without looking into texts
 		bodiesOnly = true
 	}
-	for _, o := range c.snap.objs.all() {
+	try := func(o Object) {
 		if f, ok := o.(*Function); o.DatabaseOID() != c.DB || bodiesOnly && !ok || ok && f.OID == oid {
-			continue
+			return
 		}
 		c.objectTextsUsing(o, uses, add)
 	}
+	if list, ok := c.naming(name); ok {
+		for _, o := range list {
+			try(o)
+		}
+		return
+	}
+	for _, o := range c.snap.objs.all() {
+		try(o)
+	}
+}
+
+// fewNames is the number of names that are looked for in each text.
+const fewNames = 8
+
+// textWords lists the objects in whose texts a word occurs.
+type textWords struct {
+	of    *Snapshot
+	asked int // how often, for this snapshot
+	words map[string][]Object
+}
+
+// naming returns the objects in whose texts a name may occur, in the order of the
+// snapshot; ok is false when all have to be looked at: for names that are no words, and
+// the first few times, as reading all texts costs more than looking for some names.
+func (c *Change) naming(name string) (list []Object, ok bool) {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !wordLetter(r) }) {
+		return nil, false
+	}
+	t := &c.texts
+	if t.of != c.snap {
+		*t = textWords{of: c.snap}
+	}
+	if t.asked++; t.asked < fewNames {
+		return nil, false
+	}
+	if t.words == nil {
+		t.words = make(map[string][]Object)
+		for _, o := range c.snap.objs.all() {
+			if o.DatabaseOID() != c.DB {
+				continue
+			}
+			c.objectTextsUsing(o, func(text StoredText) bool {
+				for w := range strings.FieldsFuncSeq(text.Text, func(r rune) bool { return !wordLetter(r) }) {
+					if l := t.words[w]; len(l) == 0 || l[len(l)-1] != o {
+						t.words[w] = append(l, o)
+					}
+				}
+				return false
+			}, nil)
+		}
+	}
+	return t.words[name], true
+}
+
+// wordLetter reports whether a word may have the letter: a name of such letters stands in
+// texts as it is, in quotes or not.
+func wordLetter(r rune) bool {
+	return r == '_' || r == '$' || r >= 0x80 || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
 // objectTextsUsing adds what has a text that uses something: the object or parts of it.

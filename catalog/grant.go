@@ -20,20 +20,33 @@ type GrantSpec struct {
 	Cascade  bool
 }
 
-// Grant changes the privileges on an object in the name of the current role.
-func (c *Change) Grant(oid types.OID, g *GrantSpec) error {
-	o := c.snap.objs.get(oid)
-	if _, co := c.snap.KindOf(o); co == nil {
-		return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", oid)
+// Grant changes the privileges on objects in the name of the current role: as the specs
+// say, one for each.
+func (c *Change) Grant(oids []types.OID, specs []*GrantSpec) error {
+	put := make([]Object, 0, len(oids))
+	seen := make(map[types.OID]bool, len(oids))
+	for i, oid := range oids {
+		if seen[oid] {
+			continue
+		}
+		seen[oid] = true
+		g, o := specs[i], c.snap.objs.get(oid)
+		if _, co := c.snap.KindOf(o); co == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "object with OID %d does not exist", oid)
+		}
+		if !g.Revoke && g.Option && slices.Contains(g.Grantees, "") {
+			return sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
+		}
+		o, err := c.granted(o, g)
+		if err != nil {
+			return err
+		}
+		put = append(put, o)
 	}
-	if !g.Revoke && g.Option && slices.Contains(g.Grantees, "") {
-		return sqlerr.New(sqlerr.InvalidGrantOperation, "grant options can only be granted to roles")
+	if len(put) == 0 {
+		return nil
 	}
-	o, err := c.granted(o, g)
-	if err != nil {
-		return err
-	}
-	return c.put(o)
+	return c.record(put, nil)
 }
 
 // granted returns an object with the privileges that a GRANT or REVOKE leaves.

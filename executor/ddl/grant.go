@@ -42,6 +42,8 @@ func (x *exec) grant(s *ast.Grant) error {
 	case "TABLESPACE", "PARAMETER":
 		return x.grantShared(s, grantees)
 	}
+	var oids []types.OID // of the database's own objects, which change at once
+	var specs []*catalog.GrantSpec
 	for _, o := range targets {
 		if err := x.changing(o); err != nil {
 			return err
@@ -64,13 +66,13 @@ func (x *exec) grant(s *ast.Grant) error {
 		case function && f.OID < types.FirstUserOID:
 			err = x.Change.GrantBuiltin(f, spec)
 		default:
-			err = x.Change.Grant(o.ObjectOID(), spec)
+			oids, specs = append(oids, o.ObjectOID()), append(specs, spec)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return x.Change.Grant(oids, specs)
 }
 
 func noRole(name string) error {
