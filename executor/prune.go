@@ -7,6 +7,10 @@ import (
 	"kvsqld/planner/plan"
 )
 
+// Excluded tells which inputs of an Append are not read with the parameters of an
+// environment, on which alone its condition depends.
+func Excluded(x *expr.Env, p *plan.Prune) ([]bool, error) { return excluded(&Env{Expr: x}, p) }
+
 // excluded tells which inputs of an Append cannot have rows that its condition
 // lets pass, now that the parameters are known.
 func excluded(env *Env, p *plan.Prune) ([]bool, error) {

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
@@ -113,9 +111,13 @@ func (p *planner) lockRel(r *rel, c *lockClause) {
 		r.needKey = true
 		c.rels.add(r.id)
 		p.secure(r, r.table, 'w')
-		for i := range p.uses {
-			if p.uses[i].Table == r.table || r.tree != nil && slices.Contains(r.tree.members, p.uses[i].Table) {
-				p.uses[i].Lock = true
+		locked := []*catalog.Table{r.table}
+		if r.tree != nil {
+			locked = append(locked, r.tree.members...)
+		}
+		for _, t := range locked {
+			if u := p.useOf(t); u != nil {
+				u.Lock = true
 			}
 		}
 		return

@@ -50,6 +50,76 @@ func (p *planner) useTree(t *catalog.Table, only, write bool) {
 	}
 }
 
+// lockedUses is what the statement has to lock: of the partitions that it only reads those
+// that its plan reads. Nobody attaches or detaches others, as the tables above them are
+// locked.
+func (p *planner) lockedUses(q *plan.Query) []plan.TableUse {
+	pruned := func(u plan.TableUse) bool {
+		return u.Member && !u.Write && !u.Lock && u.Table.Bound != nil && u.Table.Key == nil
+	}
+	if len(q.Places) > 0 || !slices.ContainsFunc(p.uses, pruned) {
+		return p.uses
+	}
+	read := make(map[*catalog.Table]int) // by how many nodes
+	input := make(map[*catalog.Table]plan.TableUse)
+	q.Nodes(func(n plan.Node) {
+		switch n := n.(type) {
+		case *plan.Scan:
+			read[n.Table]++
+		case *plan.LookupJoin:
+			read[n.Table]++
+		case *plan.IndexUnion:
+			read[n.Table]++
+		case *plan.ClusterScan:
+			for i := range n.Levels {
+				read[n.Levels[i].Table]++
+			}
+		case *plan.Append:
+			if n.Prune == nil || !steadyPrune(n.Prune.Cond, len(q.Params)) {
+				break
+			}
+			for i, in := range n.Inputs {
+				for below := in.Children(); len(below) == 1; below = in.Children() {
+					in = below[0]
+				}
+				if s, ok := in.(*plan.Scan); ok {
+					input[s.Table] = plan.TableUse{Prune: n.Prune, Input: i}
+				}
+			}
+		}
+	})
+	uses := slices.DeleteFunc(p.uses, func(u plan.TableUse) bool { return pruned(u) && read[u.Table] == 0 })
+	for i := range uses {
+		if u := &uses[i]; pruned(*u) && read[u.Table] == 1 {
+			u.Prune, u.Input = input[u.Table].Prune, input[u.Table].Input
+		}
+	}
+	return uses
+}
+
+// steadyPrune reports whether a condition depends on the statement's parameters alone.
+func steadyPrune(c *plan.PruneCond, params int) bool {
+	steady := true
+	if c.X != nil {
+		plan.Visit(c.X, func(x plan.Expr) bool {
+			switch x := x.(type) {
+			case *plan.Const:
+			case *plan.Param:
+				steady = steady && x.Idx < params
+			case *plan.Call:
+				steady = steady && x.Proc.Volatile == 'i' && x.Proc.SQL == nil
+			default:
+				steady = false
+			}
+			return steady
+		})
+	}
+	for i := range c.List {
+		steady = steady && steadyPrune(&c.List[i], params)
+	}
+	return steady
+}
+
 // dmlTree lists the tables that a statement on t may change rows of, nil when
 // that is t alone.
 func (p *planner) dmlTree(t *catalog.Table, only bool) []*catalog.Table {

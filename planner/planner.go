@@ -87,7 +87,8 @@ type planner struct {
 	steps   []plan.StepNote
 	ctes    []*plan.CTE
 	uses    []plan.TableUse
-	volatil bool // a volatile function or a lock was seen
+	useAt   map[*catalog.Table]int // places in uses, when they are many
+	volatil bool                   // a volatile function or a lock was seen
 	writes  bool
 	depth   int
 	// expanding are the views whose queries are being bound, each in the one before.
@@ -238,7 +239,8 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	p.shiftSlots(out)
 	out.CTEs, out.SubCost = p.ctes, p.subCost
 	out.ReadOnly = !p.writes
-	out.Tables, out.KeyTables = p.uses, p.keyUses(out)
+	out.KeyTables = p.keyUses(out)
+	out.Tables = p.lockedUses(out)
 	out.Rights, out.Calls, out.Limited = p.rights, p.calls, p.limited
 	out.RowSecurity, out.ForValues, out.Passes = p.secured, p.forValues, p.passes
 	out.Steps = p.steps
@@ -347,23 +349,50 @@ func number(q *plan.Query) {
 
 // use remembers that the statement touches a table.
 func (p *planner) use(t *catalog.Table, write bool) {
-	for i := range p.uses {
-		if p.uses[i].Table == t {
-			p.uses[i].Write, p.uses[i].Member = p.uses[i].Write || write, false
-			return
-		}
+	if u := p.useOf(t); u != nil {
+		u.Write, u.Member = u.Write || write, false
+		return
 	}
-	p.uses = append(p.uses, plan.TableUse{Table: t, Write: write})
+	p.addUse(plan.TableUse{Table: t, Write: write})
 }
 
 // useMember is use for a table that the statement does not name: it is below one
 // that it names.
 func (p *planner) useMember(t *catalog.Table, write bool) {
-	for i := range p.uses {
-		if p.uses[i].Table == t {
-			p.uses[i].Write = p.uses[i].Write || write
-			return
-		}
+	if u := p.useOf(t); u != nil {
+		u.Write = u.Write || write
+		return
 	}
-	p.uses = append(p.uses, plan.TableUse{Table: t, Write: write, Member: true})
+	p.addUse(plan.TableUse{Table: t, Write: write, Member: true})
+}
+
+// useOf returns what is remembered of a table, nil for nothing.
+func (p *planner) useOf(t *catalog.Table) *plan.TableUse {
+	if p.useAt == nil {
+		for i := range p.uses {
+			if p.uses[i].Table == t {
+				return &p.uses[i]
+			}
+		}
+		return nil
+	}
+	if i, ok := p.useAt[t]; ok {
+		return &p.uses[i]
+	}
+	return nil
+}
+
+// fewUses is the number of tables that are looked through one by one.
+const fewUses = 16
+
+func (p *planner) addUse(u plan.TableUse) {
+	p.uses = append(p.uses, u)
+	if p.useAt == nil && len(p.uses) > fewUses {
+		p.useAt = make(map[*catalog.Table]int)
+		for i := range p.uses {
+			p.useAt[p.uses[i].Table] = i
+		}
+	} else if p.useAt != nil {
+		p.useAt[u.Table] = len(p.uses) - 1
+	}
 }

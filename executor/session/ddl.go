@@ -201,7 +201,7 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 		},
 		Exec: func(q *plan.Query) (*executor.Run, error) {
 			p := &plannedStmt{q: q, snap: ch.Snapshot()}
-			if err := s.lockRead(ctx, q); err != nil {
+			if err := s.lockRead(ctx, q, c.params); err != nil {
 				return nil, err
 			}
 			s.fillEnv(ctx, &p.env, &p.x, p, c.params)
@@ -301,8 +301,8 @@ func (s *Session) inSchema(schema, owner string, f func(path []string) error) er
 
 // lockRead locks the tables of a query that a definition runs; ddl.ErrMoved when one
 // has changed while its lock was waited for.
-func (s *Session) lockRead(ctx context.Context, q *plan.Query) error {
-	if err := s.lockTables(ctx, q); err != nil {
+func (s *Session) lockRead(ctx context.Context, q *plan.Query, params []types.Datum) error {
+	if err := s.lockTables(ctx, q, params); err != nil {
 		return err
 	}
 	for i := range q.Tables {

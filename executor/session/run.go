@@ -250,7 +250,7 @@ func (s *Session) settlePlan(ctx context.Context, p *plannedStmt, params []types
 		if err := p.suit(ctx, s, snap, params); err != nil {
 			return err
 		}
-		if err := s.lockTables(ctx, p.q); err != nil {
+		if err := s.lockTables(ctx, p.q, params); err != nil {
 			return err
 		}
 		if err := s.rebase(); err != nil {
@@ -320,10 +320,21 @@ func tableUse(q *plan.Query, i int) *plan.TableUse {
 	return &q.KeyTables[i-len(q.Tables)]
 }
 
-// lockTables takes the locks of a plan's tables.
-func (s *Session) lockTables(ctx context.Context, q *plan.Query) error {
+// lockTables takes the locks of a plan's tables, but for partitions that it does not read
+// with the given parameters.
+func (s *Session) lockTables(ctx context.Context, q *plan.Query, params []types.Datum) error {
+	var last *plan.Prune
+	var excluded []bool
 	for i := range len(q.Tables) + len(q.KeyTables) {
 		u := tableUse(q, i)
+		if u.Prune != nil {
+			if u.Prune != last {
+				last, excluded = u.Prune, s.excluded(ctx, u.Prune, params)
+			}
+			if excluded != nil && excluded[u.Input] {
+				continue
+			}
+		}
 		m := kv.AccessShare
 		switch {
 		case u.Write:
@@ -336,6 +347,17 @@ func (s *Session) lockTables(ctx context.Context, q *plan.Query) error {
 		}
 	}
 	return nil
+}
+
+// excluded tells which inputs of an Append are not read; nil if that cannot be told.
+func (s *Session) excluded(ctx context.Context, p *plan.Prune, params []types.Datum) []bool {
+	x := &expr.Env{}
+	s.fillExpr(ctx, x, params)
+	out, err := executor.Excluded(x, p)
+	if err != nil {
+		return nil // the statement itself fails by it, or not
+	}
+	return out
 }
 
 func (s *Session) holdTable(ctx context.Context, t *catalog.Table, m kv.TableLockMode) error {

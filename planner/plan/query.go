@@ -87,6 +87,37 @@ type Place struct {
 	OIDCol int
 }
 
+// Nodes calls f for each node of the plan once, those of subplans as well, in EXPLAIN's
+// order.
+func (q *Query) Nodes(f func(Node)) {
+	seen := make(map[Node]bool)
+	var walk func(n Node)
+	walk = func(n Node) {
+		if n == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		f(n)
+		for _, c := range n.Children() {
+			walk(c)
+		}
+		MapExprs(n, func(e Expr) Expr {
+			Visit(e, func(x Expr) bool {
+				if s, ok := x.(*SubPlan); ok {
+					walk(s.Plan)
+				}
+				return true
+			})
+			return e
+		})
+	}
+	walk(q.Root)
+	for _, c := range q.CTEs {
+		walk(c.Plan)
+		walk(c.Step)
+	}
+}
+
 // TableUse is a table that the statement touches.
 type TableUse struct {
 	Table *catalog.Table
@@ -94,6 +125,10 @@ type TableUse struct {
 	Lock  bool // FOR UPDATE/SHARE
 	// Member: the statement names a table above it.
 	Member bool
+	// Prune, if it is there, tells from the parameters whether the table is read: it is an
+	// input of its Append, the Input-th.
+	Prune *Prune
+	Input int
 }
 
 // StepNote is a line of EXPLAIN about one of the five steps.
