@@ -238,24 +238,50 @@ func (lt *lockTable) releaseSpace(c *spaceCount, seq uint64) {
 	c.sl.rowHeld.Add(-c.rows)
 }
 
+// fewHolds is the number of table locks that are looked through one by one.
+const fewHolds = 16
+
+// hold returns what o holds of a table, nil for nothing.
+func (o *owner) hold(id uint64) *tableHold {
+	if len(o.tables) <= fewHolds {
+		for i := range o.tables {
+			if o.tables[i].sl.id == id {
+				return &o.tables[i]
+			}
+		}
+		return nil
+	}
+	if o.tableAt == nil {
+		o.tableAt = make(map[uint64]int, 2*len(o.tables))
+		for i := range o.tables {
+			o.tableAt[o.tables[i].sl.id] = i
+		}
+	}
+	if i, ok := o.tableAt[id]; ok {
+		return &o.tables[i]
+	}
+	return nil
+}
+
+func (o *owner) addHold(sl *spaceLock) *tableHold {
+	if o.tables == nil {
+		o.tables = o.tbuf[:0]
+	}
+	o.tables = append(o.tables, tableHold{sl: sl})
+	if o.tableAt != nil {
+		o.tableAt[sl.id] = len(o.tables) - 1
+	}
+	return &o.tables[len(o.tables)-1]
+}
+
 // lockTableMode takes a table lock for o.
 func (lt *lockTable) lockTableMode(ctx context.Context, o *owner, id uint64, m kv.TableLockMode, opt kv.LockOpt) error {
 	bit := uint8(1) << m
-	var hold *tableHold
-	for i := range o.tables {
-		if o.tables[i].sl.id == id {
-			if o.tables[i].modes&bit != 0 {
-				return nil
-			}
-			hold = &o.tables[i]
-		}
-	}
+	hold := o.hold(id)
 	if hold == nil {
-		if o.tables == nil {
-			o.tables = o.tbuf[:0]
-		}
-		o.tables = append(o.tables, tableHold{sl: lt.space(id)})
-		hold = &o.tables[len(o.tables)-1]
+		hold = o.addHold(lt.space(id))
+	} else if hold.modes&bit != 0 {
+		return nil
 	}
 	sl := hold.sl
 	sl.mu.Lock()
@@ -413,7 +439,7 @@ func (lt *lockTable) releaseTables(o *owner) {
 	for _, h := range o.tables {
 		lt.releaseTable(o, h.sl, h.modes)
 	}
-	o.tables = nil
+	o.tables, o.tableAt = nil, nil
 }
 
 // releaseTable gives back modes of one table lock, which o holds.

@@ -49,7 +49,7 @@ func (t *Txn) UnlockTo(m kv.LockMark) {
 		}
 	}
 	clear(o.tables[len(kept):])
-	o.tables = kept
+	o.tables, o.tableAt = kept, nil
 }
 
 // Unlock implements kv.Txn.

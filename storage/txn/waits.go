@@ -21,7 +21,9 @@ type owner struct {
 	rows   []*rowLock
 	tables []tableHold
 	tbuf   [4]tableHold // backing of tables for most transactions
-	spaces []spaceCount
+	// tableAt has the places in tables, when they are many; nil: not made yet.
+	tableAt map[uint64]int
+	spaces  []spaceCount
 	// upgrades are the row locks that got stronger, in order. Who grants one to a
 	// waiter adds it; the owner waits meanwhile.
 	upgrades []rowUpgrade
