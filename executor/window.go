@@ -66,22 +66,24 @@ type windowPart struct {
 // windowFunc is a function of the node: where its arguments are among the
 // stored columns.
 type windowFunc struct {
-	node            *plan.WindowFunc
-	args            []int
-	filter          int // column, -1 without FILTER
-	frame           *frameBounds
-	fold            *frameFold // of an aggregate
-	ahead           plan.Ahead
-	rows            int      // how many, of plan.AheadRows
-	back            int      // how many rows before a row it looks at, -1: all
-	out             *vec.Vec // its column, of the rows below done
-	done            int
-	arena           arena
-	size            int64 // bytes of an aggregate's values, from row passed on
-	passed          int
-	known           *vec.Vec // one row, the value of all rows of the partition, if it is known
-	buckets, before int64    // of ntile: how many, and the rows before those that are dealt
-	sel             []uint32
+	node   *plan.WindowFunc
+	args   []int
+	filter int // column, -1 without FILTER
+	frame  *frameBounds
+	fold   *frameFold // of an aggregate
+	ahead  plan.Ahead
+	rows   int      // how many, of plan.AheadRows
+	back   int      // how many rows before a row it looks at, -1: all
+	out    *vec.Vec // its column, of the rows below done
+	done   int
+	arena  arena
+	size   int64 // bytes of an aggregate's values, from row passed on
+	passed int
+	known  *vec.Vec // one row: the value of all rows of the partition, if it is known
+	sel    []uint32
+
+	// of ntile: how many there are, and the rows before those that are dealt
+	buckets, before int64
 }
 
 func (b *builder) window(n *plan.Window) (Operator, error) {
