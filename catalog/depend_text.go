@@ -197,11 +197,9 @@ func (c *Change) naming(name string) (list []Object, ok bool) {
 	return t.words[name], true
 }
 
-// wordLetter reports whether a word may have the letter: a name of such letters stands in
-// texts as it is, in quotes or not.
-func wordLetter(r rune) bool {
-	return r == '_' || r == '$' || r >= 0x80 || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-}
+// wordLetter is inWord for letters: a name of such letters stands in texts as it is, in
+// quotes or not.
+func wordLetter(r rune) bool { return r >= 0x80 || inWord(byte(r)) }
 
 // objectTextsUsing adds what has a text that uses something: the object or parts of it.
 func (c *Change) objectTextsUsing(o Object, uses func(StoredText) bool, add func(bool, node)) {

@@ -277,11 +277,16 @@ func (op *window) load() error {
 // spilled partition has ended.
 func (op *window) nextRows() (cols []*vec.Vec, sel []uint32, n int, err error) {
 	if op.away != nil {
-		cols, sel, n, more, err := op.readAway()
-		if err != nil || !more {
+		cols, sel, n, done, err := op.readAway()
+		if err != nil || !done {
 			return cols, sel, n, err
 		}
 	}
+	return op.nextInput()
+}
+
+// nextInput is nextRows of the input.
+func (op *window) nextInput() (cols []*vec.Vec, sel []uint32, n int, err error) {
 	in, err := op.take.next(op.input)
 	if err != nil {
 		return nil, nil, 0, err

@@ -92,11 +92,10 @@ func (op *window) spill() error {
 		if err := op.account(); err != nil {
 			return err
 		}
-		if s.sel != nil || s.ended {
-			break
-		}
-		if err := op.nextOf(s, last); err != nil {
-			return err
+		for p.rows.n == 0 && s.sel == nil && !s.ended {
+			if err := op.nextOf(s, last); err != nil {
+				return err
+			}
 		}
 		if p.rows.n == 0 {
 			break
@@ -166,32 +165,27 @@ func (op *window) nextOf(s *windowSpill, last *rowStore) error {
 	if err := ctxErr(op.env.Ctx); err != nil {
 		return err
 	}
-	rows, err := op.take.next(op.input)
+	cols, sel, n, err := op.nextInput()
 	if err != nil {
 		return err
 	}
-	if rows == nil {
-		s.ended = true
-		op.input.Close()
+	s.ended, op.ended = op.ended, false // as long as the partition is away
+	if n == 0 {
 		return nil
 	}
-	copy(op.cols, rows.Cols)
-	if err := evalAll(op.env, op.computed, rows, op.cols[op.width:]); err != nil {
-		return err
+	rows := selectedRows(&vec.Batch{N: n, Sel: sel}, op.buf)
+	if sel == nil {
+		op.buf = rows
 	}
-	sel := selectedRows(rows, op.buf)
-	if rows.Sel == nil {
-		op.buf = sel
+	own := 0
+	keys, first := columnsAt(nil, cols, op.parts), columnsAt(nil, last.cols, op.parts)
+	for own < len(rows) && (len(op.parts) == 0 || op.partEq.equal(first, 0, keys, int(rows[own]))) {
+		own++
 	}
-	n := 0
-	keys, own := columnsAt(nil, op.cols, op.parts), columnsAt(nil, last.cols, op.parts)
-	for n < len(sel) && (len(op.parts) == 0 || op.partEq.equal(own, 0, keys, int(sel[n]))) {
-		n++
+	if own < len(rows) {
+		s.cols, s.sel = slices.Clone(cols), slices.Clone(rows[own:])
 	}
-	if n < len(sel) {
-		s.cols, s.sel = slices.Clone(op.cols), slices.Clone(sel[n:])
-	}
-	op.part.rows.appendCols(op.cols, sel[:n], n)
+	op.part.rows.appendCols(cols, rows[:own], own)
 	return op.account()
 }
 

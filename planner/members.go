@@ -62,7 +62,12 @@ func (p *planner) lockedUses(q *plan.Query) []plan.TableUse {
 	}
 	read := make(map[*catalog.Table]int) // by how many nodes
 	input := make(map[*catalog.Table]plan.TableUse)
-	q.Nodes(func(n plan.Node) {
+	seen := make(map[plan.Node]bool)
+	q.Walk(func(n plan.Node) bool {
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
 		switch n := n.(type) {
 		case *plan.Scan:
 			read[n.Table]++
@@ -87,6 +92,7 @@ func (p *planner) lockedUses(q *plan.Query) []plan.TableUse {
 				}
 			}
 		}
+		return true
 	})
 	uses := slices.DeleteFunc(p.uses, func(u plan.TableUse) bool { return pruned(u) && read[u.Table] == 0 })
 	for i := range uses {

@@ -320,31 +320,14 @@ func (p *planner) mapNodeExprs(root plan.Node, f func(plan.Expr) plan.Expr, seen
 // number gives the nodes their IDs in EXPLAIN's order.
 func number(q *plan.Query) {
 	id := 0
-	var walk func(n plan.Node)
-	walk = func(n plan.Node) {
-		if n == nil || n.Base().ID != 0 {
-			return
+	q.Walk(func(n plan.Node) bool {
+		if n.Base().ID != 0 {
+			return false
 		}
 		id++
 		n.Base().ID = id
-		for _, c := range n.Children() {
-			walk(c)
-		}
-		plan.MapExprs(n, func(e plan.Expr) plan.Expr {
-			plan.Visit(e, func(x plan.Expr) bool {
-				if s, ok := x.(*plan.SubPlan); ok {
-					walk(s.Plan)
-				}
-				return true
-			})
-			return e
-		})
-	}
-	walk(q.Root)
-	for _, c := range q.CTEs {
-		walk(c.Plan)
-		walk(c.Step)
-	}
+		return true
+	})
 }
 
 // use remembers that the statement touches a table.

@@ -181,12 +181,9 @@ func (h *notifyHub) publish(from *Session, notes []notification) {
 		if s.db != from.db {
 			continue
 		}
-		wanted := slices.DeleteFunc(slices.Clone(notes), func(n notification) bool { return !chans[n.channel] })
+		wanted := wantedOf(notes, chans)
 		if len(wanted) == 0 {
 			continue
-		}
-		if len(wanted) == len(notes) {
-			wanted = notes
 		}
 		h.mu.inbox[s] = append(h.mu.inbox[s], delivery{wanted, p})
 		p.receivers++
@@ -195,6 +192,21 @@ func (h *notifyHub) publish(from *Session, notes []notification) {
 	if p.receivers > 0 {
 		h.mu.queued += p.size
 	}
+}
+
+// wantedOf lists the notifications of some channels: the list itself if it is all of them.
+func wantedOf(notes []notification, chans map[string]bool) []notification {
+	i := slices.IndexFunc(notes, func(n notification) bool { return !chans[n.channel] })
+	if i < 0 {
+		return notes
+	}
+	out := slices.Clone(notes[:i])
+	for _, n := range notes[i+1:] {
+		if chans[n.channel] {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // release gives back the room of deliveries that a session has got, or will not get. The

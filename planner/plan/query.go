@@ -87,17 +87,14 @@ type Place struct {
 	OIDCol int
 }
 
-// Nodes calls f for each node of the plan once, those of subplans as well, in EXPLAIN's
-// order.
-func (q *Query) Nodes(f func(Node)) {
-	seen := make(map[Node]bool)
+// Walk calls enter for each node of the plan, those of subplans as well, in EXPLAIN's
+// order, and again for one that several lead to. It goes on below a node if enter says so.
+func (q *Query) Walk(enter func(Node) bool) {
 	var walk func(n Node)
 	walk = func(n Node) {
-		if n == nil || seen[n] {
+		if n == nil || !enter(n) {
 			return
 		}
-		seen[n] = true
-		f(n)
 		for _, c := range n.Children() {
 			walk(c)
 		}
