@@ -70,6 +70,9 @@ type Env struct {
 	Behind func(*catalog.Index) bool
 	// TableExprs returns the bound expressions that writing to the table needs.
 	TableExprs func(*catalog.Table) (*plan.TableExprs, error)
+	// LockMember, if it is there, locks a partition that rows are about to be stored in, and
+	// that was not locked before. ErrRetry if its definition may have changed.
+	LockMember func(*catalog.Table) error
 	// Virtual emits the rows of a declared relation, of which the columns cols are
 	// read; keyCols and keyVals are an optional equality lookup. It stops when emit
 	// returns false.

@@ -109,7 +109,7 @@ func (r *Run) change(w *tableWriter, e *fkEvent, st fkStatement, cols []int, b *
 // changeMember is change for rows of a partition: the constraint is that of a table
 // above it, where its rows may find another partition.
 func (r *Run) changeMember(root *catalog.Table, w *tableWriter, c *change) error {
-	m, err := r.newMembers(root, nil)
+	m, err := r.newMembers(root)
 	if err != nil {
 		return err
 	}

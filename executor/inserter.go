@@ -28,7 +28,7 @@ func NewInserter(env *Env, t *catalog.Table) (*Inserter, error) {
 	}
 	in := &Inserter{run: r, w: w}
 	if t.Partitioned() {
-		if in.members, err = r.newMembers(t, nil); err != nil {
+		if in.members, err = r.newMembers(t); err != nil {
 			return nil, err
 		}
 	}

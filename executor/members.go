@@ -32,12 +32,12 @@ type member struct {
 	toOwn  []int // per live column of the member: where it is among the root's, or -1
 }
 
-func (r *Run) newMembers(root *catalog.Table, tree []*catalog.Table) (*members, error) {
+func (r *Run) newMembers(root *catalog.Table) (*members, error) {
 	w, err := r.writer(root)
 	if err != nil {
 		return nil, err
 	}
-	m := &members{run: r, root: w, byOID: make(map[types.OID]*member, len(tree))}
+	m := &members{run: r, root: w, byOID: make(map[types.OID]*member)}
 	if set := partition.Of(r.env.Snap, root); set != nil {
 		if m.router, err = r.newRouter(set); err != nil {
 			return nil, err
@@ -50,6 +50,11 @@ func (r *Run) newMembers(root *catalog.Table, tree []*catalog.Table) (*members, 
 func (m *members) of(t *catalog.Table) (*member, error) {
 	if x := m.byOID[t.OID]; x != nil {
 		return x, nil
+	}
+	if lock := m.run.env.LockMember; lock != nil && m.router != nil {
+		if err := lock(t); err != nil {
+			return nil, err
+		}
 	}
 	w, err := m.run.writer(t)
 	if err != nil {
@@ -121,12 +126,12 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 	}
 	defer m.run.inTurn(b.N)()
 	rows := selectedRows(b, nil)[:n]
-	one := func(t *catalog.Table, sel []uint32) error {
+	one := func(t *catalog.Table, b *vec.Batch) error {
 		x, err := m.of(t)
 		if err != nil {
 			return err
 		}
-		given := relayout(b, x.toOwn, sel)
+		given := relayout(b, x.toOwn, b.Sel)
 		store := func(rows *vec.Batch) error {
 			own, err := x.complete(rows)
 			if err != nil {
@@ -144,23 +149,12 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 		return each(x, own)
 	}
 	if !ordered && bad == nil {
-		groups, order := make(map[*catalog.Table][]uint32), []*catalog.Table(nil)
-		for _, r := range rows {
-			t := m.leaves[r]
-			if groups[t] == nil {
-				order = append(order, t)
-			}
-			groups[t] = append(groups[t], r)
-		}
-		if len(order) == 1 {
-			return one(order[0], groups[order[0]])
+		sorted, ends := m.together(rows)
+		if len(ends) == 1 {
+			return one(m.leaves[rows[0]], &vec.Batch{Cols: b.Cols, N: b.N, Sel: rows})
 		}
 		mark := m.run.env.Txn.Savepoint()
-		for _, t := range order {
-			if err = one(t, groups[t]); err != nil {
-				break
-			}
-		}
+		err = m.apart(b, sorted, ends, one)
 		if err == nil || sqlerr.CodeOf(err) == "" {
 			return err
 		}
@@ -172,7 +166,7 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 		for to < len(rows) && m.leaves[rows[to]] == t {
 			to++
 		}
-		if err := one(t, slices.Clone(rows[from:to])); err != nil {
+		if err := one(t, &vec.Batch{Cols: b.Cols, N: b.N, Sel: slices.Clone(rows[from:to])}); err != nil {
 			return err
 		}
 		from = to
@@ -181,6 +175,64 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 		return bad
 	}
 	return err
+}
+
+// together sorts rows of the batch under way by their partitions: those of one stay in
+// their order, and partitions come in the order of their first rows. ends tells where the
+// rows of each end.
+func (m *members) together(rows []uint32) (sorted []uint32, ends []int) {
+	number := make(map[*catalog.Table]int)
+	of := make([]int, len(rows)) // by row: the partition's number
+	last, at := (*catalog.Table)(nil), 0
+	for i, r := range rows {
+		if t := m.leaves[r]; t != last {
+			k, ok := number[t]
+			if !ok {
+				k = len(ends)
+				number[t], ends = k, append(ends, 0)
+			}
+			last, at = t, k
+		}
+		of[i] = at
+		ends[at]++
+	}
+	if len(ends) == 1 {
+		return rows, ends
+	}
+	next := make([]int, len(ends))
+	for k := 1; k < len(ends); k++ {
+		next[k] = ends[k-1]
+		ends[k] += ends[k-1]
+	}
+	sorted = make([]uint32, len(rows))
+	for i, r := range rows {
+		sorted[next[of[i]]] = r
+		next[of[i]]++
+	}
+	return sorted, ends
+}
+
+// apart calls f for the rows of each partition. They are copied to stand next to each
+// other: f costs what its rows do, and not what the batch does, for each partition.
+func (m *members) apart(b *vec.Batch, sorted []uint32, ends []int, f func(*catalog.Table, *vec.Batch) error) error {
+	all := rowStore{cols: make([]*vec.Vec, len(b.Cols)), n: len(sorted)}
+	for i, c := range b.Cols {
+		all.cols[i] = new(vec.Vec)
+		gather(all.cols[i], c, sorted, false)
+	}
+	from := 0
+	turn := m.run.turn
+	defer func() { m.run.turn = turn }()
+	m.run.turn = func(row int) int { return turn(int(sorted[from+row])) }
+	var part vec.Batch
+	for _, to := range ends {
+		all.window(&part, from, to)
+		if err := f(m.leaves[sorted[from]], &part); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
 }
 
 // output collects rows for RETURNING: live columns of the root, further columns,

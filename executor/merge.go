@@ -39,7 +39,7 @@ func (b *builder) merge(n *plan.Merge) (Operator, error) {
 	if n.Tree != nil {
 		op.touched.oid, op.begin = len(n.Input.Base().Cols)-1, op.touched.reset
 		op.dml.prepare = func() (err error) {
-			op.members, err = op.env.run.newMembers(n.Table, n.Tree)
+			op.members, err = op.env.run.newMembers(n.Table)
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (b *builder) treeInsert(n *plan.Insert) (Operator, error) {
 	}
 	op.dml.write = op.write
 	op.dml.prepare = func() (err error) {
-		op.members, err = op.env.run.newMembers(n.Table, n.Tree)
+		op.members, err = op.env.run.newMembers(n.Table)
 		op.conflict = map[*member]*onConflict{}
 		return err
 	}
@@ -225,7 +225,7 @@ func (b *builder) treeChange(root *plan.Update) (*treeChange, error) {
 		rows: distinctRows{once: passesOnce(root.Input), oid: len(root.Input.Base().Cols) - 1}}
 	op.begin = op.rows.reset
 	op.dml.prepare = func() (err error) {
-		op.members, err = op.env.run.newMembers(root.Table, root.Tree)
+		op.members, err = op.env.run.newMembers(root.Table)
 		return err
 	}
 	return op, nil

@@ -59,7 +59,7 @@ func (p *planner) keyUses(out *plan.Query) []plan.TableUse {
 	}
 	var uses []plan.TableUse
 	for _, u := range k.List {
-		if !slices.ContainsFunc(p.uses, func(x plan.TableUse) bool { return x.Table == u.Table && x.Write }) {
+		if !slices.ContainsFunc(out.Tables, func(x plan.TableUse) bool { return x.Table == u.Table && x.Write && !x.Late }) {
 			uses = append(uses, plan.TableUse{Table: u.Table, Write: u.Write})
 		}
 	}

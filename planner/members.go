@@ -50,12 +50,14 @@ func (p *planner) useTree(t *catalog.Table, only, write bool) {
 	}
 }
 
-// lockedUses is what the statement has to lock: of the partitions that it only reads those
-// that its plan reads. Nobody attaches or detaches others, as the tables above them are
-// locked.
+// lockedUses is what the statement has to lock: of partitions that it does not name those
+// that its plan reads, and, when the first row comes to them, those that it stores rows in.
+// Nobody attaches or detaches others, as the tables above them are locked.
 func (p *planner) lockedUses(q *plan.Query) []plan.TableUse {
+	stored := make(map[*catalog.Table]bool) // rows may come to it
+	merged := make(map[*catalog.Table]bool) // by MERGE, which is not followed
 	pruned := func(u plan.TableUse) bool {
-		return u.Member && !u.Write && !u.Lock && u.Table.Bound != nil && u.Table.Key == nil
+		return u.Member && !u.Lock && u.Table.Bound != nil && u.Table.Key == nil && !merged[u.Table]
 	}
 	if len(q.Places) > 0 || !slices.ContainsFunc(p.uses, pruned) {
 		return p.uses
@@ -73,6 +75,20 @@ func (p *planner) lockedUses(q *plan.Query) []plan.TableUse {
 			read[n.Table]++
 		case *plan.LookupJoin:
 			read[n.Table]++
+		case *plan.Insert:
+			for _, t := range n.Tree {
+				stored[t] = true
+			}
+		case *plan.Update:
+			if partition.Moves(p.Snap, n.Table, n.SetCols) {
+				for _, t := range n.Tree {
+					stored[t] = true
+				}
+			}
+		case *plan.Merge:
+			for _, t := range n.Tree {
+				merged[t] = true
+			}
 		case *plan.IndexUnion:
 			read[n.Table]++
 		case *plan.ClusterScan:
@@ -94,9 +110,14 @@ func (p *planner) lockedUses(q *plan.Query) []plan.TableUse {
 		}
 		return true
 	})
-	uses := slices.DeleteFunc(p.uses, func(u plan.TableUse) bool { return pruned(u) && read[u.Table] == 0 })
+	uses := slices.DeleteFunc(p.uses, func(u plan.TableUse) bool { return pruned(u) && read[u.Table] == 0 && !stored[u.Table] })
 	for i := range uses {
-		if u := &uses[i]; pruned(*u) && read[u.Table] == 1 {
+		u := &uses[i]
+		switch {
+		case !pruned(*u):
+		case read[u.Table] == 0:
+			u.Late = true
+		case read[u.Table] == 1:
 			u.Prune, u.Input = input[u.Table].Prune, input[u.Table].Input
 		}
 	}

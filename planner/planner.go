@@ -239,8 +239,8 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	p.shiftSlots(out)
 	out.CTEs, out.SubCost = p.ctes, p.subCost
 	out.ReadOnly = !p.writes
-	out.KeyTables = p.keyUses(out)
 	out.Tables = p.lockedUses(out)
+	out.KeyTables = p.keyUses(out)
 	out.Rights, out.Calls, out.Limited = p.rights, p.calls, p.limited
 	out.RowSecurity, out.ForValues, out.Passes = p.secured, p.forValues, p.passes
 	out.Steps = p.steps

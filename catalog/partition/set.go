@@ -33,14 +33,26 @@ type listValue struct {
 	part int
 }
 
-// Of returns the partitions of a table, nil when it is not partitioned.
+// setOf is the key of a table's Set among what a snapshot remembers.
+type setOf struct{ *catalog.Table }
+
+// Of returns the partitions of a table of the snapshot, nil when it is not partitioned.
+// The snapshot remembers them: they are not to be changed.
 func Of(s *catalog.Snapshot, t *catalog.Table) *Set {
 	if t.Key == nil {
 		return nil
 	}
+	return s.Memo(setOf{t}, func() any { return build(s, t) }).(*Set)
+}
+
+func build(s *catalog.Snapshot, t *catalog.Table) *Set {
 	set := &Set{Table: t, Def: -1, NullAt: -1}
 	for _, c := range s.Children(t.OID) {
-		set.Parts = append(set.Parts, Part{Table: c, Sub: Of(s, c)})
+		p := Part{Table: c}
+		if c.Key != nil {
+			p.Sub = build(s, c)
+		}
+		set.Parts = append(set.Parts, p)
 	}
 	set.arrange()
 	return set
@@ -164,4 +176,22 @@ func (s *Set) Leaves() []*catalog.Table {
 		}
 	}
 	return out
+}
+
+// Moves reports whether setting columns of a table may move rows from one of its
+// partitions, or of those below, to another one.
+func Moves(s *catalog.Snapshot, t *catalog.Table, cols []int) bool {
+	set := Of(s, t)
+	return set != nil && set.moves(t, cols)
+}
+
+func (s *Set) moves(t *catalog.Table, cols []int) bool {
+	at := catalog.ColumnMap(s.Table, t)
+	set := func(c int) bool { return at[c] >= 0 && slices.Contains(cols, at[c]) }
+	for _, k := range s.Table.Key.Keys {
+		if k.Col >= 0 && set(k.Col) || slices.ContainsFunc(k.ExprCols, set) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Sub != nil && p.Sub.moves(t, cols) })
 }

@@ -61,10 +61,28 @@ func (x *exec) holdDropped(before, after *catalog.Snapshot) error {
 		case ok && after.Object(oid) == nil:
 			err = x.holdSequence(q, kv.AccessExclusive)
 		case storedTable(was) != nil && storedTable(after.Object(oid)) == nil:
-			err = x.lock(storedTable(was), kv.AccessExclusive)
+			if err = x.holdAbove(storedTable(was)); err == nil {
+				err = x.lock(storedTable(was), kv.AccessExclusive)
+			}
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// holdAbove keeps everybody out of the table that a partition is of: who stores rows there
+// has its lock, and then takes those of the partitions that they come to.
+func (x *exec) holdAbove(t *catalog.Table) error {
+	if t.Bound == nil {
+		return nil
+	}
+	for _, oid := range t.Parents {
+		if p := x.storedAs(oid); p != nil {
+			if err := x.hold(p, kv.AccessExclusive); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -177,25 +195,18 @@ func (x *exec) lockReferenced(old, now map[types.OID]*catalog.Table) error {
 	return nil
 }
 
-// lockGone keeps everybody out of the tables that foreign keys which go referred to,
-// and of those that tables which go were partitions of or inherited from.
+// lockGone keeps everybody out of the tables that foreign keys which go referred to.
 func (x *exec) lockGone(old, now map[types.OID]*catalog.Table) error {
 	for _, oid := range slices.Sorted(maps.Keys(old)) {
 		was, t := old[oid], now[oid]
 		if t == was {
 			continue
 		}
-		var also []types.OID
 		for _, k := range was.ForeignKeys {
-			if t == nil || !slices.ContainsFunc(t.ForeignKeys, func(o *catalog.ForeignKey) bool { return o.OID == k.OID }) {
-				also = append(also, k.RefTable)
+			if t != nil && slices.ContainsFunc(t.ForeignKeys, func(o *catalog.ForeignKey) bool { return o.OID == k.OID }) {
+				continue
 			}
-		}
-		if t == nil && was.Bound != nil {
-			also = append(also, was.Parents...)
-		}
-		for _, p := range also {
-			if p := x.storedAs(p); p != nil {
+			if p := x.storedAs(k.RefTable); p != nil {
 				if err := x.hold(p, kv.AccessExclusive); err != nil {
 					return err
 				}

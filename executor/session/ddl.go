@@ -302,7 +302,7 @@ func (s *Session) inSchema(schema, owner string, f func(path []string) error) er
 // lockRead locks the tables of a query that a definition runs; ddl.ErrMoved when one
 // has changed while its lock was waited for.
 func (s *Session) lockRead(ctx context.Context, q *plan.Query, params []types.Datum) error {
-	if err := s.lockTables(ctx, q, params); err != nil {
+	if _, err := s.lockTables(ctx, q, params, false); err != nil {
 		return err
 	}
 	for i := range q.Tables {

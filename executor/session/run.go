@@ -85,6 +85,8 @@ type plannedStmt struct {
 
 	recheck  executor.Recheck // of the attempts to run it
 	rechecks bool             // recheck is in use: a statement within another has no attempts of its own
+	late     bool             // this attempt locks partitions when the first row comes to them
+	early    bool             // no attempt does, as one has met new definitions
 
 	custom  customPlan
 	uses    *planUses // of the prepared statement that it is run for; nil for others
@@ -250,9 +252,12 @@ func (s *Session) settlePlan(ctx context.Context, p *plannedStmt, params []types
 		if err := p.suit(ctx, s, snap, params); err != nil {
 			return err
 		}
-		if err := s.lockTables(ctx, p.q, params); err != nil {
+		late := p.rechecks && !p.early && s.tx.iso == kv.ReadCommitted && s.tx.change == nil
+		left, err := s.lockTables(ctx, p.q, params, late)
+		if err != nil {
 			return err
 		}
+		p.late = left
 		if err := s.rebase(); err != nil {
 			return err
 		}
@@ -321,17 +326,23 @@ func tableUse(q *plan.Query, i int) *plan.TableUse {
 }
 
 // lockTables takes the locks of a plan's tables, but for partitions that it does not read
-// with the given parameters.
-func (s *Session) lockTables(ctx context.Context, q *plan.Query, params []types.Datum) error {
+// with the given parameters, and with late those that rows may come to. It reports whether
+// there are any of these.
+func (s *Session) lockTables(ctx context.Context, q *plan.Query, params []types.Datum, late bool) (left bool, err error) {
 	var last *plan.Prune
 	var excluded []bool
 	for i := range len(q.Tables) + len(q.KeyTables) {
 		u := tableUse(q, i)
+		if u.Late && late {
+			left = true
+			continue
+		}
 		if u.Prune != nil {
 			if u.Prune != last {
 				last, excluded = u.Prune, s.excluded(ctx, u.Prune, params)
 			}
-			if excluded != nil && excluded[u.Input] {
+			if excluded != nil && excluded[u.Input] && (late || !u.Write) {
+				left = left || u.Write
 				continue
 			}
 		}
@@ -343,10 +354,23 @@ func (s *Session) lockTables(ctx context.Context, q *plan.Query, params []types.
 			m = kv.RowShare
 		}
 		if err := s.holdTable(ctx, u.Table, m); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return left, nil
+}
+
+// lockMember is executor.Env.LockMember. Where others have published definitions since the
+// plan was made, the statement starts again, and locks all its tables first.
+func (s *Session) lockMember(ctx context.Context, p *plannedStmt, t *catalog.Table) error {
+	if err := s.holdTable(ctx, t, kv.RowExclusive); err != nil {
+		return err
+	}
+	if s.srv.Catalog.Current() == p.snap {
+		return nil
+	}
+	p.early = true
+	return executor.ErrRetry
 }
 
 // excluded tells which inputs of an Append are not read; nil if that cannot be told.
@@ -372,7 +396,7 @@ func (s *Session) holdTable(ctx context.Context, t *catalog.Table, m kv.TableLoc
 // that returns nothing but this number may go on with what others are about to
 // commit (see kv.Txn.SetAhead); its error waits for them.
 func (s *Session) runPlanned(ctx context.Context, p *plannedStmt, params []types.Datum, out sink, stats *executor.Stats) (int64, error) {
-	p.recheck, p.rechecks = executor.Recheck{}, true
+	p.recheck, p.rechecks, p.early = executor.Recheck{}, true, false
 	defer func() { p.rechecks = false }()
 	for {
 		n, err := s.runOnce(ctx, p, params, out, stats)

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/executor"
 	"kvsqld/executor/expr"
@@ -136,6 +137,9 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 			t.deferred = new(executor.DeferredChecks)
 		}
 		env.Deferred = t.deferred
+		if p.late {
+			env.LockMember = func(t *catalog.Table) error { return s.lockMember(ctx, p, t) }
+		}
 	}
 	s.fillExpr(ctx, x, params)
 	x.ReadsNothing = len(p.q.Tables) == 0

@@ -126,6 +126,9 @@ type TableUse struct {
 	// input of its Append, the Input-th.
 	Prune *Prune
 	Input int
+	// Late: a partition that the statement may store rows in, but neither reads nor names.
+	// It may be locked when the first row comes to it.
+	Late bool
 }
 
 // StepNote is a line of EXPLAIN about one of the five steps.
