@@ -21,13 +21,10 @@ var descriptions = sync.OnceValue(func() []Description {
 	return out
 })
 
-var descriptionOf = sync.OnceValue(func() map[[2]types.OID]string {
-	m := make(map[[2]types.OID]string, len(descriptions()))
+var descriptionsOf = sync.OnceValue(func() map[types.OID][]Description {
+	m := make(map[types.OID][]Description)
 	for _, d := range descriptions() {
-		m[[2]types.OID{d.Class, d.OID}] = d.Text
-		if _, several := m[[2]types.OID{0, d.OID}]; !several {
-			m[[2]types.OID{0, d.OID}] = d.Text
-		}
+		m[d.OID] = append(m[d.OID], d)
 	}
 	return m
 })
@@ -35,6 +32,16 @@ var descriptionOf = sync.OnceValue(func() map[[2]types.OID]string {
 // Descriptions lists the descriptions of built-in objects. The slice is shared.
 func Descriptions() []Description { return descriptions() }
 
+// DescriptionsOf lists those of the built-in objects with an OID. The slice is shared.
+func DescriptionsOf(oid types.OID) []Description { return descriptionsOf()[oid] }
+
 // DescriptionOf is the description of a built-in object, "" for none; the class 0
 // stands for any.
-func DescriptionOf(class, oid types.OID) string { return descriptionOf()[[2]types.OID{class, oid}] }
+func DescriptionOf(class, oid types.OID) string {
+	for _, d := range DescriptionsOf(oid) {
+		if class == 0 || d.Class == class {
+			return d.Text
+		}
+	}
+	return ""
+}

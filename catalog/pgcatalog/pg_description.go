@@ -13,11 +13,13 @@ func rowsPgDescription(w *writer) {
 		}
 	}
 	one, asked := w.wantOID("objoid")
-	if !asked || one < types.FirstUserOID {
-		for _, d := range catalog.Descriptions() {
-			if n, _ := env.Snap.SystemNote(env.DB, d.Class, d.OID, 0); !n.Described {
-				put(d.OID, d.Class, 0, d.Text)
-			}
+	builtin := catalog.Descriptions()
+	if asked {
+		builtin = catalog.DescriptionsOf(one)
+	}
+	for _, d := range builtin {
+		if n, _ := env.Snap.SystemNote(env.DB, d.Class, d.OID, 0); !n.Described {
+			put(d.OID, d.Class, 0, d.Text)
 		}
 	}
 	for _, n := range env.Snap.SystemNotes(env.DB) {
@@ -83,9 +85,11 @@ func rowsPgDescription(w *writer) {
 		}
 	case asked && indexed != nil:
 		relation(indexed)
-	case asked && one >= types.FirstUserOID: // a constraint, or the columns of a type
-		eachObject(env.Snap.Relations(env.DB), object)
-		eachObject(env.Snap.UserTypes(env.DB), object)
+	case asked && one < types.FirstUserOID: // built in
+	case asked: // a constraint, or the columns of a type
+		for _, o := range env.partOwners()[one] {
+			object(o)
+		}
 	default:
 		eachObject(env.Snap.Schemas(env.DB), object)
 		eachObject(env.Snap.Relations(env.DB), object)
@@ -104,4 +108,44 @@ func eachObject[T catalog.Object](list []T, f func(catalog.Object)) {
 	for _, o := range list {
 		f(o)
 	}
+}
+
+// partsOf is the key of a database's part owners among what a snapshot remembers.
+type partsOf types.OID
+
+// partOwners tells of which objects the constraints and row types with comments are.
+func (env *Env) partOwners() map[types.OID][]catalog.Object {
+	relations := env.Snap.Relations(env.DB)
+	return env.Snap.Memo(partsOf(env.DB), func() any {
+		out := map[types.OID][]catalog.Object{}
+		add := func(o catalog.Object, part types.OID, comment string) {
+			if comment != "" {
+				out[part] = append(out[part], o)
+			}
+		}
+		for _, r := range relations {
+			t := catalog.StorageOf(r)
+			if t == nil {
+				continue
+			}
+			for _, u := range t.Uniques {
+				add(r, u.OID, u.Comment)
+			}
+			for _, k := range t.Checks {
+				add(r, k.OID, k.Comment)
+			}
+			for _, k := range t.ForeignKeys {
+				add(r, k.OID, k.Comment)
+			}
+		}
+		for _, t := range env.Snap.UserTypes(env.DB) {
+			for _, k := range t.Checks {
+				add(t, k.OID, k.Comment)
+			}
+			for _, c := range t.Columns {
+				add(t, t.RelOID, c.Comment)
+			}
+		}
+		return out
+	}).(map[types.OID][]catalog.Object)
 }
