@@ -279,16 +279,40 @@ func (s *Snapshot) SchemaByOID(o types.OID) *Schema {
 
 // Schemas returns the schemas of the database, the built-in ones of PostgreSQL
 // included, in OID order. SchemaOwn is found by name only: tools that copy every
-// schema they see must not meet what they cannot create elsewhere.
+// schema they see must not meet what they cannot create elsewhere. The slice is shared.
 func (s *Snapshot) Schemas(db types.OID) []*Schema {
-	out := objectsOf(s, func(n *Schema) bool { return n.DB == db })
-	for _, b := range builtinSchemas {
-		if b.Name != SchemaOwn {
-			out = append(out, s.grantedSchema(db, b))
+	return s.Memo(schemasOf(db), func() any {
+		out := objectsOf(s, func(n *Schema) bool { return n.DB == db })
+		for _, b := range builtinSchemas {
+			if b.Name != SchemaOwn {
+				out = append(out, s.grantedSchema(db, b))
+			}
+		}
+		slices.SortFunc(out, func(a, b *Schema) int { return cmp.Compare(a.OID, b.OID) })
+		return out
+	}).([]*Schema)
+}
+
+// schemasOf is the key of a database's Schemas.
+type schemasOf types.OID
+
+// RelationsNamed returns what the relations, indexes and composite types with a name are
+// known by, those of temporary schemas included, in the order of their OIDs: the OID of
+// each, of a composite type that of the type.
+func (s *Snapshot) RelationsNamed(db types.OID, name string) (oids []types.OID) {
+	add := func(schema string) {
+		if oid, ok := s.names.lookup(nameKey{spaceRelation, db, schema, name}); ok {
+			oids = append(oids, oid)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Schema) int { return cmp.Compare(a.OID, b.OID) })
-	return out
+	for _, n := range s.Schemas(db) {
+		add(n.Name)
+	}
+	for _, n := range s.TempSchemas(db) {
+		add(n)
+	}
+	slices.Sort(oids)
+	return oids
 }
 
 // IsTempSchema reports whether the name is that of a session's temporary schema.

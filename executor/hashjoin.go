@@ -25,9 +25,10 @@ type hashJoin struct {
 	table   *joinTable
 	spill   joinSpill
 	taken   pieces // of the left input
-	tabled  bool   // the right input has been read
-	whole   bool   // and is all in the table
-	built   bool   // and the left one opened
+	ahead   leftAhead
+	tabled  bool // the right input has been read
+	whole   bool // and is all in the table
+	built   bool // and the left one opened
 	lopen   bool
 	hasNull bool // any build row has a NULL key, in any partition
 	empty   bool // the build side has no rows at all
@@ -108,6 +109,11 @@ func (op *hashJoin) Open(env *Env) error {
 func (op *hashJoin) build() error {
 	op.built = true
 	if !op.tabled {
+		if op.node.Ahead && !op.node.Retain {
+			if err := op.readAhead(); err != nil {
+				return err
+			}
+		}
 		if err := op.readRight(); err != nil {
 			return err
 		}
@@ -120,9 +126,10 @@ func (op *hashJoin) build() error {
 	if op.nothing() {
 		return nil
 	}
-	op.push()
-	op.lopen = true
-	return op.left.Open(op.env)
+	if !op.ahead.on {
+		op.push()
+	}
+	return op.openLeft()
 }
 
 // adopt makes the join probe the table that another operator of the same node
@@ -332,7 +339,7 @@ func (op *hashJoin) nextLeft() (bool, error) {
 		if !op.lopen {
 			return false, nil
 		}
-		if in, err = op.taken.next(op.left); in == nil || err != nil {
+		if in, err = op.taken.next(op.leftRows()); in == nil || err != nil {
 			return false, err
 		}
 		if err := evalAll(op.env, op.lkeys, in, op.keys); err != nil {
@@ -435,6 +442,7 @@ func (op *hashJoin) stop() {
 		op.left.Close()
 		op.lopen = false
 	}
+	op.ahead.Close()
 	op.right.Close()
 	op.batch, op.skip = nil, nil
 	if !op.node.Retain || !op.tabled || !op.whole || op.spill.on {

@@ -115,8 +115,7 @@ func (op *hashJoin) partition() (bool, error) {
 	build := s.build
 	s.build = nil
 	if s.depth == 0 && !op.nothing() {
-		op.lopen = true
-		if err := op.left.Open(op.env); err != nil {
+		if err := op.openLeft(); err != nil {
 			return false, err
 		}
 	}
@@ -136,7 +135,7 @@ func (op *hashJoin) partition() (bool, error) {
 			}
 			copy(cols, in.Cols)
 		} else {
-			if in, err = op.left.Next(); in == nil || err != nil {
+			if in, err = op.leftRows().Next(); in == nil || err != nil {
 				if err != nil {
 					return false, err
 				}

@@ -161,8 +161,20 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	if len(lk) > 0 {
 		h := &plan.HashJoin{Kind: kind, Left: l.node, Right: r.node, Residual: cond}
 		h.LeftKeys, h.RightKeys = p.planExprs(lk, l.lay), p.planExprs(rk, r.lay)
-		if kind == plan.Left && (r.rows > 4*l.rows && r.rows > 1000 || lookedUp(h, l.rows, r.cost)) {
-			h.Kind = plan.Right
+		h.Ahead = kind != plan.Full && kind != plan.Right && lookedUp(h.Right, h.RightKeys, l.rows, r.cost)
+		turn := false
+		switch {
+		case kind != plan.Inner:
+		case lookedUp(h.Left, h.LeftKeys, r.rows, l.cost):
+			turn = !h.Ahead || r.rows < l.rows
+			h.Ahead = true
+		case !h.Ahead:
+			turn = unkeyed(l.node) && !unkeyed(r.node)
+		}
+		if turn || kind == plan.Left && !h.Ahead && r.rows > 4*l.rows && r.rows > 1000 {
+			if !turn {
+				h.Kind = plan.Right
+			}
 			h.Left, h.Right = r.node, l.node
 			h.LeftKeys, h.RightKeys = h.RightKeys, h.LeftKeys
 			flip := layout{}

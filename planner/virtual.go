@@ -94,11 +94,19 @@ func looksUp(v *catalog.Virtual, col int) bool {
 	return slices.ContainsFunc(v.Keys, func(k []int) bool { return len(k) == 1 && k[0] == col })
 }
 
-// lookedUp reports whether the right rows of a join had better be the probe side, as
-// those that few left rows want are looked up; else they cost so much. How many left rows
-// there are is a guess, and it costs little if they turn out to be many.
-func lookedUp(h *plan.HashJoin, left, cost float64) bool {
-	return 4*left < cost && looksUpKeys(h.Right, h.RightKeys)
+// lookedUp reports whether the rows of one side of a hash join, which cost so much to be
+// read, are better looked up by the keys of the other's, which is then read first. How many
+// rows that has is a guess, and it costs little if they turn out to be many.
+func lookedUp(side plan.Node, keys []plan.Expr, other, cost float64) bool {
+	return 4*other < cost && looksUpKeys(side, keys)
+}
+
+// unkeyed reports whether a side of a join is one of the small relations of the catalog,
+// which are read whole. They had better be the build side, whatever is joined with them:
+// clients of PostgreSQL, which has nested loops there, meet the other side's order.
+func unkeyed(n plan.Node) bool {
+	v, ok := n.(*plan.VirtualScan)
+	return ok && len(v.Rel.Keys) == 0
 }
 
 // looksUpKeys reports whether the rows of one side of a hash join with few values of one

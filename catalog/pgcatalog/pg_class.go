@@ -166,17 +166,26 @@ func (env *Env) classes(name string, f func(*classRow) bool) {
 	if !more {
 		return
 	}
-	for _, r := range env.Snap.Relations(env.DB) {
-		if !other(commonOf(r).Name) {
-			if c := env.relationClass(r); !f(&c) {
+	if name != "" {
+		for _, oid := range env.Snap.RelationsNamed(env.DB, name) {
+			c, ok := classRow{}, false
+			if u := env.Snap.TypeByOID(oid); u != nil {
+				c, ok = env.compositeClass(u), true
+			} else {
+				c, ok = env.class(oid)
+			}
+			if ok && !f(&c) {
 				return
 			}
 		}
+		return
+	}
+	for _, r := range env.Snap.Relations(env.DB) {
+		if c := env.relationClass(r); !f(&c) {
+			return
+		}
 		if t := catalog.StorageOf(r); t != nil {
 			for _, ix := range t.Indexes {
-				if other(ix.Name) {
-					continue
-				}
 				if c := env.indexClass(t, ix); !f(&c) {
 					return
 				}
@@ -184,7 +193,7 @@ func (env *Env) classes(name string, f func(*classRow) bool) {
 		}
 	}
 	for _, u := range env.Snap.UserTypes(env.DB) {
-		if u.Kind != 'c' || other(u.Name) {
+		if u.Kind != 'c' {
 			continue
 		}
 		if c := env.compositeClass(u); !f(&c) {

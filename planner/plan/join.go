@@ -34,6 +34,9 @@ type (
 		NullAware bool
 		// Retain keeps the table for the next run: Right is the same in all.
 		Retain bool
+		// Ahead: the left input is read first, as far as it is small, and the right one
+		// finds its rows by the keys of these. No Kind of it passes right rows without a match.
+		Ahead bool
 	}
 
 	// LookupJoin gets, for batches of Left's rows, the matching rows of a table by
