@@ -62,7 +62,7 @@ func (c *Change) AddEnumValue(oid types.OID, label string, ifNotExists bool, nei
 		}
 		l := EnumLabel{OID: c.alloc.AllocOID(), Label: label, Order: order}
 		if pos > 0 && u.Labels[pos-1].Order == order || pos < len(u.Labels) && u.Labels[pos].Order == order {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "no order number is left between two labels of type \"%s\"", u.Name)
+			return sqlerr.New(sqlerr.FeatureNotSupported, "no order number is left between two labels of type \"%s\"", u.Name).Refusal()
 		}
 		u.Labels = slices.Insert(u.Labels, pos, l)
 		if c.labels == nil {

@@ -55,7 +55,7 @@ func (s *Snapshot) unlinkExtension(e *Extension) {
 
 func (s *Snapshot) validateExtension(e *Extension) error {
 	if AvailableExtension(e.Name) == nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "extension \"%s\" is not supported", e.Name)
+		return sqlerr.Unsupported(-1, "extension \"%s\"", e.Name)
 	}
 	if s.Schema(e.DB, e.Schema) == nil {
 		return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", e.Schema)

@@ -221,6 +221,9 @@ func (env *Env) systemClass(r *Relation) classRow {
 		c.kind, c.am, c.rules = 'v', 0, true
 	} else {
 		c.hasIndex = slices.ContainsFunc(catalog.SystemIndexes(), func(ix catalog.SystemIndex) bool { return ix.Table == r.OID })
+		if r.Schema == catalog.SchemaInformation {
+			c.replident = 'd'
+		}
 	}
 	c.acl = env.systemACL(r)
 	for _, t := range catalog.Toasts() {

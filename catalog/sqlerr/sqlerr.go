@@ -32,6 +32,8 @@ type Error struct {
 	Routine    string // where PostgreSQL raises it, where its code and message do not tell: see Source
 	Severity   string // empty means ERROR; FATAL and PANIC end the connection
 	Cause      error
+	// Refused: PostgreSQL can do what was asked for. Its own 0A000 are not refusals.
+	Refused bool
 
 	raised uintptr // where, for Source; 0: nobody noted it
 }
@@ -73,8 +75,14 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 
 // Unsupported is the refusal by name: 0A000 with the construct and its offset.
 func Unsupported(offset int, format string, args ...any) *Error {
-	e := &Error{Code: FeatureNotSupported, Message: fmt.Sprintf(format+" is not supported", args...), raised: caller()}
+	e := &Error{Code: FeatureNotSupported, Message: fmt.Sprintf(format+" is not supported", args...), Refused: true, raised: caller()}
 	return e.At(offset)
+}
+
+// Refusal marks an error as a refusal, where Unsupported has not the words for it.
+func (e *Error) Refusal() *Error {
+	e.Refused = true
+	return e
 }
 
 // CodeOf returns the SQLSTATE of err: the outermost *Error's code, or XX000

@@ -1,8 +1,6 @@
 package ddl
 
 import (
-	"strings"
-
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -72,7 +70,7 @@ func (x *exec) createDomain(s *ast.CreateDomain) error {
 // the definitions of domains.
 func withoutPosition(err error) error {
 	e, ok := err.(*sqlerr.Error)
-	if !ok || e.Pos == 0 || e.Code == sqlerr.FeatureNotSupported && strings.HasSuffix(e.Message, "is not supported") {
+	if !ok || e.Pos == 0 || e.Refused {
 		return err
 	}
 	c := *e

@@ -118,7 +118,7 @@ func parseCipher(name string) (k cipherKind, err error) {
 	parts := strings.Split(strings.ToLower(name), "/")
 	algorithm, mode, _ := strings.Cut(parts[0], "-")
 	if slices.Contains(otherCiphers, algorithm) {
-		return k, sqlerr.New(sqlerr.FeatureNotSupported, "cipher \"%s\" is not supported", algorithm).WithHint("Use \"aes\".")
+		return k, sqlerr.Unsupported(-1, "cipher \"%s\"", algorithm).WithHint("Use \"aes\".")
 	}
 	if algorithm != "aes" && algorithm != "rijndael" {
 		return k, unknown
@@ -247,7 +247,7 @@ func newSalt(algorithm string, rounds int) (string, error) {
 }
 
 func desRefused() error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "crypt with DES is not supported").WithHint("Use \"bf\".")
+	return sqlerr.Unsupported(-1, "crypt with DES").WithHint("Use \"bf\".")
 }
 
 // crypt hashes a password by the algorithm and the salt that a salt, or a hash made

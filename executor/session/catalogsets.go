@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog"
@@ -27,10 +28,12 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 		return s.relationRows("pg_timezone_names", len(cols))
 	case "pg_timezone_abbrevs":
 		return s.relationRows("pg_timezone_abbrevs", len(cols))
-	case "pg_available_extensions":
-		return s.relationRows("pg_available_extensions", len(cols))
-	case "pg_available_extension_versions":
-		return s.relationRows("pg_available_extension_versions", len(cols))
+	case "pg_available_extensions", "pg_available_extension_versions":
+		rows, err := s.relationRows(src, len(cols)+1)
+		for i := range rows { // the views have what is installed behind the version
+			rows[i] = slices.Delete(rows[i], 2, 3)
+		}
+		return rows, err
 	case "pg_listening_channels":
 		var out [][]types.Datum
 		for _, c := range s.srv.notify.channels(s.Session) {

@@ -27,7 +27,7 @@ type refusal struct{ feature, state, application string }
 // add counts err if it is a refusal.
 func (r *refusals) add(err error, application string) {
 	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Code != sqlerr.FeatureNotSupported {
+	if !errors.As(err, &e) || !e.Refused {
 		return
 	}
 	r.mu.Lock()

@@ -129,7 +129,7 @@ func checkClientEncoding(_ *Session, v string) (string, error) {
 	case !e.Convertible():
 		err := badValue("client_encoding", v)
 		err.Code = sqlerr.FeatureNotSupported
-		return "", err.WithDetail("Conversion between %s and UTF8 is not supported.", e.Name)
+		return "", err.Refusal().WithDetail("Conversion between %s and UTF8 is not supported.", e.Name)
 	case v == "UNICODE": // some clients ask whether it is what they have set
 		return v, nil
 	}
