@@ -169,7 +169,7 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 			turn = !h.Ahead || r.rows < l.rows
 			h.Ahead = true
 		case !h.Ahead:
-			turn = unkeyed(l.node) && !unkeyed(r.node)
+			turn = unkeyed(l.node) && !unkeyed(r.node) || l.rows <= fewBeside && sortedRows(r.node) && !sortedRows(l.node)
 		}
 		if turn || kind == plan.Left && !h.Ahead && r.rows > 4*l.rows && r.rows > 1000 {
 			if !turn {
@@ -210,6 +210,23 @@ func (p *planner) joinNodes(s *state, kind plan.JoinKind, l, r *pnode, on []plan
 	n.Rows, n.Cost, n.Cols, n.Step = out.rows, out.cost, cols, "join"
 	out.node = n
 	return out
+}
+
+// fewBeside is how many rows a subquery's order is worth a hash table of: clients rely on it
+// that the rows of (… ORDER BY … LIMIT 10) AS page JOIN … come as those of the page.
+const fewBeside = 1000
+
+// sortedRows reports whether a plan's rows come sorted, as a subquery with ORDER BY has them.
+func sortedRows(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Project:
+		return sortedRows(n.Input)
+	case *plan.Limit:
+		return sortedRows(n.Input)
+	case *plan.Sort:
+		return true
+	}
+	return false
 }
 
 // equiShare estimates the share of pairs of two sides for which all equalities hold.

@@ -85,7 +85,8 @@ func rowsPgDescription(w *writer) {
 		}
 	case asked && indexed != nil:
 		relation(indexed)
-	case asked && one < types.FirstUserOID: // built in
+	case asked && one < types.FirstUserOID: // built in: of that only schemas are objects
+		eachObject(env.Snap.Schemas(env.DB), object)
 	case asked: // a constraint, or the columns of a type
 		for _, o := range env.partOwners()[one] {
 			object(o)
