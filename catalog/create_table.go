@@ -518,7 +518,6 @@ func (c *Change) addCheck(t *Table, spec *ConstraintSpec) error {
 			cols = append(cols, i)
 		}
 	}
-	slices.Sort(cols)
 	name := spec.Name
 	if name == "" {
 		middle := ""

@@ -250,7 +250,7 @@ type Check struct {
 	OID       types.OID
 	Name      string
 	Expr      string // SQL text
-	Cols      []int  // columns that the expression reads
+	Cols      []int  // columns that the expression reads, in the order in which it does
 	NotValid  bool
 	NoInherit bool
 	Comment   string

@@ -52,3 +52,6 @@ select relname, relkind from pg_class where relname = 'pair' or relname = 'accou
 select * from pg_available_extensions() where name = 'plpgsql';
 select * from pg_available_extension_versions() where name = 'plpgsql';
 select relname, relreplident from pg_class where relname in ('sql_parts', 'pg_class', 'account', 'account_pkey') order by 1;
+
+alter table bill add check (total > 0 and no > 0 or account_id is null and no < total), add check (no > 0);
+select conname, conkey from pg_constraint where conrelid = 'bill'::regclass and contype = 'c' order by 1;
