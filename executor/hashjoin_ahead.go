@@ -14,6 +14,7 @@ type leftAhead struct {
 	rows  *rowStore // the left columns, then the keys
 	width int
 	at    int
+	taken pieces   // of rest
 	rest  Operator // nil: there is no more
 	view  vec.Batch
 	out   vec.Batch
@@ -37,9 +38,10 @@ func (op *hashJoin) readAhead() error {
 	}
 	t := newJoinTable(ts, at)
 	a.on, a.rows, a.at, a.rest = true, t.rows, 0, op.left
+	a.taken.lengthy = op.taken.lengthy
 	cols := make([]*vec.Vec, len(ts))
 	for t.rows.n <= maxFew && t.rows.size < aheadBytes {
-		in, err := op.left.Next()
+		in, err := a.taken.next(op.left)
 		if err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ func (a *leftAhead) Next() (*vec.Batch, error) {
 	if a.rest == nil {
 		return nil, nil
 	}
-	return a.rest.Next()
+	return a.taken.next(a.rest)
 }
 
 func (a *leftAhead) Close() { *a = leftAhead{} }

@@ -55,3 +55,14 @@ select relname, relreplident from pg_class where relname in ('sql_parts', 'pg_cl
 
 alter table bill add check (total > 0 and no > 0 or account_id is null and no < total), add check (no > 0);
 select conname, conkey from pg_constraint where conrelid = 'bill'::regclass and contype = 'c' order by 1;
+
+-- few rows, and more than were thought, that look the catalog's up
+create function some_oids(n int) returns setof oid language sql volatile rows 10 as 'select g::oid from generate_series(1, n) g';
+select count(*), count(t.oid), sum(t.typlen) filter (where t.typtype = 'b') from some_oids(5000) g left join pg_type t on t.oid = g and t.typtype = 'b' and t.oid < 1300;
+select count(*), min(t.typname), max(t.typname) from some_oids(40) g join pg_type t on t.oid = g;
+select g, t.typname from some_oids(40) g join pg_type t on t.oid = g;
+select g, t.typname from some_oids(24) g left join pg_type t on t.oid = g where g > 18;
+select count(*) from some_oids(5000) g where not exists (select from pg_type t where t.oid = g and t.oid < 1300);
+select count(*) from some_oids(100) g where exists (select from pg_attribute a where a.attrelid = 1259 and a.atttypid = g);
+select length(v), t.typname from (select repeat('x', 100000) || g as v, g from some_oids(30) g) x join pg_type t on t.oid = x.g;
+select c.relname, a.attname from (values ('pg_class'), ('pg_type'), ('pg_am')) v(n) join pg_class c on c.relname = v.n join pg_attribute a on a.attrelid = c.oid where a.attnum in (1, 2);
