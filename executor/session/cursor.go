@@ -38,7 +38,7 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, c *call) er
 		return sqlerr.New(sqlerr.DuplicateCursor, "cursor \"%s\" already exists", x.Name)
 	}
 	po := &portal{name: x.Name, ps: &prepared{text: s.queryText(), stmt: x.Query, planned: p}, planned: p, cols: p.cols,
-		cursor: &cursor{hold: x.Hold, binary: x.Binary}, params: c.params, made: s.stmtStart, level: s.savepoints()}
+		cursor: &cursor{hold: x.Hold, binary: x.Binary}, params: slices.Clone(c.params), made: s.stmtStart, level: s.savepoints()}
 	po.back = len(x.Query.Locking) == 0 && goesBackward(p.q.Root)
 	if x.Scroll != nil {
 		po.back = *x.Scroll

@@ -41,6 +41,33 @@ func TestFetchFromPortal(t *testing.T) {
 	}
 }
 
+// A cursor that is read backward runs its query again, with the values that DECLARE got,
+// though the portal of that has been used for others since.
+func TestCursorParameters(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	run := func(sql string, params ...string) string {
+		t.Helper()
+		if err := c.s.Parse(ctx, "", sql, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.bind("", "", params...); err != nil {
+			t.Fatal(err)
+		}
+		defer c.sync()
+		return c.exec("", 0)
+	}
+	run("begin")
+	run("declare d scroll cursor for select g from generate_series(1, 5000) g where g % $1 = 0", "2")
+	for _, x := range [][2]string{
+		{"move 2000 from d", "MOVE 2000"}, {"fetch absolute 2 from d", "(g)\n4\nFETCH 1"}, {"fetch 2 from d", "(g)\n6\n8\nFETCH 2"},
+	} {
+		if got := run(x[0]); got != x[1] {
+			t.Errorf("%s: %q, want %q", x[0], got, x[1])
+		}
+	}
+}
+
 // A cursor does not see what was written after it was opened, in no isolation
 // level, and survives the end of savepoints that it is older than.
 func TestCursorSnapshot(t *testing.T) {
