@@ -411,8 +411,9 @@ func TestReadmeNamesTests(t *testing.T) {
 			t.Errorf("README.md names %s, which there is not", m[1])
 		}
 	}
-	for _, m := range regexp.MustCompile("`((?:testdata|cmd|catalog|executor|storage|wire|planner)/[\\w./]+)`").FindAllStringSubmatch(text, -1) {
-		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
+	named := regexp.MustCompile("`((?:testdata|cmd|catalog|executor|storage|wire|planner)/[\\w./]+)`|\\]\\(([\\w./]+)\\)")
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(filepath.Join("../..", m[1]+m[2])); err != nil {
 			t.Error(fmt.Errorf("README.md names a file that is not there: %w", err))
 		}
 	}
