@@ -376,25 +376,12 @@ func (m *members) updateIn(x *member, c *change, next *vec.Batch, each func(x *m
 
 // routed reports whether setting columns of a member may move its rows.
 func (m *members) routed(x *member, set []int) bool {
-	var names func(r *router) bool
-	names = func(r *router) bool {
-		t := r.set.Table
-		has := func(c int) bool {
-			return slices.ContainsFunc(set, func(s int) bool { return x.w.table.Columns[s].Name == t.Columns[c].Name })
-		}
-		for _, k := range t.Key.Keys {
-			if k.Col >= 0 && has(k.Col) || slices.ContainsFunc(k.ExprCols, has) {
-				return true
-			}
-		}
-		return slices.ContainsFunc(r.subs, func(s *router) bool { return s != nil && names(s) })
-	}
-	if names(m.router) {
+	if m.router.set.Moves(x.w.table, set) {
 		return true
 	}
 	c, _ := m.root.boundCheck()
 	return c != nil && slices.ContainsFunc(c.steps, func(s boundStep) bool {
-		return names(&router{set: s.router.set})
+		return s.router.set.Keyed(x.w.table, set)
 	})
 }
 

@@ -182,16 +182,20 @@ func (s *Set) Leaves() []*catalog.Table {
 // partitions, or of those below, to another one.
 func Moves(s *catalog.Snapshot, t *catalog.Table, cols []int) bool {
 	set := Of(s, t)
-	return set != nil && set.moves(t, cols)
+	return set != nil && set.Moves(t, cols)
 }
 
-func (s *Set) moves(t *catalog.Table, cols []int) bool {
+// Moves reports whether new values for columns of a table, that of the set or one below
+// it, may change which partition its rows are for.
+func (s *Set) Moves(t *catalog.Table, cols []int) bool {
+	return s.Keyed(t, cols) || slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Sub != nil && p.Sub.Moves(t, cols) })
+}
+
+// Keyed reports whether some of the columns of such a table are read by the set's own key.
+func (s *Set) Keyed(t *catalog.Table, cols []int) bool {
 	at := catalog.ColumnMap(s.Table, t)
 	set := func(c int) bool { return at[c] >= 0 && slices.Contains(cols, at[c]) }
-	for _, k := range s.Table.Key.Keys {
-		if k.Col >= 0 && set(k.Col) || slices.ContainsFunc(k.ExprCols, set) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.Parts, func(p Part) bool { return p.Sub != nil && p.Sub.moves(t, cols) })
+	return slices.ContainsFunc(s.Table.Key.Keys, func(k catalog.PartKeyCol) bool {
+		return k.Col >= 0 && set(k.Col) || slices.ContainsFunc(k.ExprCols, set)
+	})
 }
