@@ -44,6 +44,20 @@ func (env *Env) StatisticsParts(oid types.OID) (string, bool) {
 	return strings.Join(parts, ", "), true
 }
 
+// StatisticsExprs lists the expressions of a statistics object as
+// pg_get_statisticsobjdef_expressions does; none when there is no such object.
+func (env *Env) StatisticsExprs(oid types.OID) []string {
+	e, ok := env.Snap.Object(oid).(*catalog.ExtStats)
+	if !ok || e.DB != env.DB {
+		return nil
+	}
+	var out []string
+	for _, x := range e.Exprs {
+		out = append(out, env.exprText(x, false))
+	}
+	return out
+}
+
 // statisticsKindNames are the kinds of statistics by their codes.
 var statisticsKindNames = []struct {
 	code byte

@@ -314,6 +314,17 @@ func visibilityFuncs(m map[string]catalogFunc) {
 		s, ok := c.pgEnv().StatisticsParts(c.oid(0))
 		return c.text(s, ok)
 	}
+	m["pg_get_statisticsobjdef_expressions"] = func(c *catalogCall) (types.Datum, error) {
+		exprs := c.pgEnv().StatisticsExprs(c.oid(0))
+		if len(exprs) == 0 {
+			return c.null()
+		}
+		texts := make([]types.Datum, len(exprs))
+		for i, x := range exprs {
+			texts[i] = types.Text(x)
+		}
+		return types.NewVector(types.TText, texts), nil
+	}
 	m["pg_statistics_obj_is_visible"] = func(c *catalogCall) (types.Datum, error) {
 		e, ok := c.snapshot().Object(c.oid(0)).(*catalog.ExtStats)
 		if !ok {

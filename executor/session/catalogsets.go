@@ -50,13 +50,13 @@ func (s sessionInfo) CatalogRows(src string, args []types.Datum, cols []types.T)
 		return out, nil
 	case "aclexplode":
 		return s.aclRows(args[0])
-	case "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules",
-		"pg_get_publication_tables", "show_all_file_settings":
+	case "pg_prepared_xact", "pg_config", "pg_get_catalog_foreign_keys", "pg_hba_file_rules", "pg_ident_file_mappings",
+		"pg_get_publication_tables", "pg_get_replication_slots", "pg_show_replication_origin_status", "show_all_file_settings",
+		"pg_get_shmem_allocations", "pg_get_backend_memory_contexts":
 		return nil, nil // nothing of the kind exists
-	case "pg_ls_tmpdir_noargs":
-		return nil, nil // temporary files have no names
-	case "pg_ls_tmpdir_1arg":
-		return nil, s.tablespaceExists(args[0])
+	}
+	if rows, ok, err := s.directoryRows(src, args); ok {
+		return rows, err
 	}
 	if rows, ok, err := s.statRows(src, args, len(cols)); ok {
 		return rows, err

@@ -479,6 +479,8 @@ type Store interface {
 	SplitAt(ctx context.Context, sp Space, keys ...[]byte) error
 	// Stats reports sizes and counters.
 	Stats() StoreStats
+	// LogFiles lists the files of the write-ahead log; none where there is no log.
+	LogFiles() ([]LogFile, error)
 	// Compact gives the space of deleted data back to the operating system, as
 	// far as the engine keeps any. Reads and commits go on meanwhile; a crash
 	// leaves the store as it was before or after. worth, unless it is nil, is asked
@@ -524,6 +526,13 @@ type StoreStats struct {
 	// Damage is what was found damaged when the store was opened, "" for nothing. Not all
 	// is looked at then.
 	Damage string
+}
+
+// LogFile is a file of a write-ahead log.
+type LogFile struct {
+	Name    string
+	Size    int64 // in bytes, with what is there for records to come
+	Written time.Time
 }
 
 // CheckpointStats count how often what a write-ahead log has was moved into the data

@@ -39,6 +39,8 @@ type Pipelined interface {
 	Append(changes []Change, show bool) (seq uint64, durable bool, err error)
 	// Newest opens the state with all batches.
 	Newest() (EngineSnapshot, error)
+	// LogFiles is that of kv.Store. It may be called at any time.
+	LogFiles() ([]kv.LogFile, error)
 	// Sync makes all batches durable and part of what Snapshot opens, and
 	// returns the number of the last one. It may be called at any time, also
 	// while Append runs. On an error, a kv.ErrUndetermined, the number is that of

@@ -176,6 +176,14 @@ func (st *Store) Stats() kv.StoreStats {
 	return s
 }
 
+// LogFiles lists the files of the engine's log.
+func (st *Store) LogFiles() ([]kv.LogFile, error) {
+	if e, ok := st.eng.(Pipelined); ok {
+		return e.LogFiles()
+	}
+	return nil, nil
+}
+
 // Compact gives free space back.
 func (st *Store) Compact(ctx context.Context, worth func(*kv.StoreStats) bool) error {
 	if err := st.open(); err != nil {

@@ -27,6 +27,23 @@ var fileNames = [2]string{"kvsqld.log0", "kvsqld.log1"}
 // IsLog reports whether a file in a data directory is a part of the log.
 func IsLog(name string) bool { return name == fileNames[0] || name == fileNames[1] }
 
+// LogFiles lists the log's files. The names are asked of the directory, so that nobody
+// waits for a commit.
+func (e *Engine) LogFiles() ([]kv.LogFile, error) {
+	var out []kv.LogFile
+	for _, n := range fileNames {
+		fi, err := os.Stat(filepath.Join(e.dir, n))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, kv.LogFile{Name: n, Size: fi.Size(), Written: fi.ModTime()})
+	}
+	return out, nil
+}
+
 // logFile is one of the two files, open for appending.
 type logFile struct {
 	f      vfs.File

@@ -180,12 +180,27 @@ func TestLogFiles(t *testing.T) {
 	}
 	st, err := boltkv.Open(dir, quiet)
 	must(t, err)
+	told := func(want int) {
+		t.Helper()
+		files, err := st.LogFiles()
+		must(t, err)
+		if len(files) != want {
+			t.Errorf("LogFiles tells %v", files)
+		}
+		for _, f := range files {
+			if fi, err := os.Stat(filepath.Join(dir, f.Name)); err != nil || fi.Size() != f.Size || f.Size < 4096 || !fi.ModTime().Equal(f.Written) {
+				t.Errorf("LogFiles tells %v of %v, %v", f, fi, err)
+			}
+		}
+	}
 	create(t, st)
+	told(0)
 	if got := names(); len(got) != 3 {
 		t.Errorf("files before the first small commit are %v", got)
 	}
 	old := crash(t, dir)
 	put(t, st, 1)
+	told(2)
 	if got := names(); len(got) != 5 {
 		t.Errorf("files after the first small commit are %v", got)
 	}

@@ -35,7 +35,7 @@ create schema sc;
 alter statistics s22 set schema sc;
 alter statistics s22 rename to x;
 alter statistics sc.s22 owner to nobody;
-select stxname, stxnamespace::regnamespace, stxstattarget, stxkeys, stxkind, pg_get_expr(stxexprs, stxrelid), pg_get_statisticsobjdef(oid), pg_get_statisticsobjdef_columns(oid), pg_statistics_obj_is_visible(oid) from pg_statistic_ext order by 1;
+select stxname, stxnamespace::regnamespace, stxstattarget, stxkeys, stxkind, pg_get_expr(stxexprs, stxrelid), pg_get_statisticsobjdef(oid), pg_get_statisticsobjdef_columns(oid), pg_get_statisticsobjdef_expressions(oid), pg_statistics_obj_is_visible(oid) from pg_statistic_ext order by 1;
 select schemaname, tablename, statistics_name from pg_stats_ext order by 1,2,3;
 analyze t;
 alter table t rename a to aa;
