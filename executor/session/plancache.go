@@ -122,6 +122,7 @@ func (s *Session) runCached(ctx context.Context, sql string, w wire.ResultWriter
 		return false, nil
 	}
 	p := e.planned
+	s.logStatement(p.stmt, "statement", sql, nil)
 	s.closePortal("")
 	if err := s.ensureTx(ctx); err != nil {
 		return true, err

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"time"
 
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -67,9 +69,16 @@ func (s *Session) Bind(ctx context.Context, b *wire.Bind) error {
 	if err != nil {
 		return s.fail(ctx, err, "")
 	}
+	var began time.Time
+	if s.settings.logs.on {
+		began = time.Now()
+	}
 	ps, err := s.findPrepared(b.Statement)
 	if err == nil {
 		err = s.bind(ctx, ps, b)
+	}
+	if err == nil && s.settings.logs.on {
+		s.logDuration(began, ps.named("bind", b.Portal), ps.text, s.portals.get(b.Portal).params)
 	}
 	if err != nil {
 		text := ""
@@ -186,9 +195,20 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w wire.
 	if err != nil {
 		return s.fail(ctx, err, "")
 	}
+	what, params := "execute", p.params
+	if s.settings.logs.on {
+		if p.started && !p.done {
+			what = "execute fetch from"
+		}
+		what, params = p.ps.named(what, name), slices.Clone(params) // the portal may go with its transaction
+		s.logStatement(p.ps.stmt, what, text, params)
+	}
 	suspended, err := s.executePortal(ctx, p, maxRows, w)
 	if !suspended {
 		s.clock.stop()
+	}
+	if err == nil && s.settings.logs.on {
+		s.logDuration(s.received, what, text, params)
 	}
 	return s.fail(ctx, err, text)
 }

@@ -53,6 +53,9 @@ func (s *Session) Parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	if err == nil {
 		err = s.parse(ctx, name, sql, paramOIDs)
 	}
+	if err == nil && s.settings.logs.on {
+		s.logDuration(s.received, (&prepared{name: name}).named("parse", ""), sql, nil)
+	}
 	return s.fail(ctx, err, sql)
 }
 

@@ -43,6 +43,7 @@ type Session struct {
 	failedModes txModes   // of a failed block; without savepoints an error takes back what was set in it
 	received    time.Time // when the message that is served came
 	stmtStart   int64     // the same
+	logged      bool      // its text is in the log
 
 	prepared map[string]*prepared
 	portals  portalSet
@@ -119,7 +120,7 @@ type activity struct {
 
 // enter and leave frame every call that a client makes.
 func (s *Session) enter(w wire.ResultWriter) {
-	s.w = w
+	s.w, s.logged = w, false
 	if s.idleTimer != nil {
 		s.idleTimer.Stop()
 		s.idleTimer = nil
@@ -211,6 +212,14 @@ func (s *Session) Parameters() []wire.Parameter {
 func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) error {
 	s.begin(w, sql)
 	defer s.rest(w)
+	err := s.simple(ctx, sql, w)
+	if err == nil && s.settings.logs.on {
+		s.logDuration(s.received, "statement", sql, nil)
+	}
+	return err
+}
+
+func (s *Session) simple(ctx context.Context, sql string, w wire.ResultWriter) error {
 	whole := ctx
 	defer s.clock.stop()
 	ctx, cancel, err := s.timed(whole)
@@ -233,6 +242,9 @@ func (s *Session) Simple(ctx context.Context, sql string, w wire.ResultWriter) e
 	if len(list) == 0 {
 		w.Empty()
 		return nil
+	}
+	for i := range list {
+		s.logStatement(list[i].Stmt, "statement", sql, nil)
 	}
 	pipelined := s.tx != nil
 	for i := range list {
@@ -277,6 +289,7 @@ func (s *Session) fail(ctx context.Context, err error, text string) error {
 		s.activity.mu.Unlock()
 	}
 	s.srv.refusals.add(err, s.settings.get("application_name"))
+	s.logError(err, text)
 	s.Abort()
 	return err
 }

@@ -58,6 +58,7 @@ type settings struct {
 	// literals is how string literals are read; nil: as the standard has them.
 	literals *parser.Strings
 	enc      *charset.Encoding // of the client's texts; nil: UTF-8, or as they are
+	logs     logRules
 }
 
 // settingChange is a former state of one name in one layer.
@@ -274,6 +275,8 @@ func (s *Session) settingChanged(key string) {
 		default:
 			g.tempLimit = n << 10
 		}
+	case "log_statement", "log_min_duration_statement", "log_min_duration_sample", "log_statement_sample_rate", "log_duration":
+		g.logs = g.logRules()
 	case "max_parallel_workers_per_gather":
 		g.serial = atoi(v) == 0
 	case "min_parallel_table_scan_size":
@@ -563,7 +566,7 @@ func (s *Session) startSettings(db *catalog.Database, role *catalog.Role, packet
 	for _, n := range []string{"datestyle", "search_path", "statement_timeout", "lock_timeout",
 		"idle_in_transaction_session_timeout", "idle_session_timeout", "transaction_timeout", "temp_file_limit", "work_mem", "max_parallel_workers_per_gather", "min_parallel_table_scan_size", "synchronous_commit", "default_transaction_isolation",
 		"default_transaction_read_only", "default_transaction_deferrable", "kvsqld.optimizer", "row_security", "restrict_nonsystem_relation_kind", "transform_null_equals",
-		"client_min_messages", "client_encoding", "application_name"} {
+		"client_min_messages", "client_encoding", "application_name", "log_statement"} {
 		s.settingChanged(n)
 	}
 	g.dirty = g.dirty[:0]
