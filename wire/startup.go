@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -123,7 +124,7 @@ func (c *conn) answerByte(b byte) error {
 // accepted request could have been injected by someone in between, so they are
 // refused instead of read as if they were encrypted.
 func (c *conn) answerSSL(ctx context.Context) error {
-	if c.srv.opts.TLS == nil {
+	if _, local := c.info.RemoteAddr.(*net.UnixAddr); local || c.srv.opts.TLS == nil {
 		return c.answerByte('N')
 	}
 	if c.rd.buffered() > 0 {

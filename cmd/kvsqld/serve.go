@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -29,6 +28,7 @@ func newServeCmd() *cobra.Command {
 	}
 	f := c.Flags()
 	f.String("listen", "127.0.0.1:5433", "address and port to listen on")
+	f.String("unix-socket", "", "directory for a Unix-domain socket, .s.PGSQL.PORT; who may enter it may connect (empty: none)")
 	f.String("store", "bolt", "storage engine: bolt, or mem for data that ends with the process")
 	f.String("auth", "auto", "auto (no password on loopback, SCRAM elsewhere), trust, scram or password")
 	f.String("tls-cert", "", "certificate file; with --tls-key clients may use TLS")
@@ -88,11 +88,15 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 			return fmt.Errorf("--tls-cert, --tls-key: %w", err)
 		}
 	}
-	ln, err := net.Listen("tcp", str("listen"))
+	list, settings, err := listeners(str("listen"), str("unix-socket"))
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
-	defer ln.Close()
+	defer func() {
+		for _, ln := range list {
+			_ = ln.Close() // as a rule the server has
+		}
+	}()
 	dir := str("data")
 	tooOld, _ := f.GetDuration("old-snapshot-threshold")
 	if tooOld < 0 || tooOld%time.Minute != 0 {
@@ -112,10 +116,7 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	defer func() { err = errors.Join(err, st.Close()) }()
 	// The statement's context outlives the signal: running statements finish.
 	ctx := context.WithoutCancel(cmd.Context())
-	settings := map[string]string{"work_mem": strconv.FormatInt(workMem>>10, 10) + "kB"}
-	if a, ok := ln.Addr().(*net.TCPAddr); ok {
-		settings["listen_addresses"], settings["port"] = a.IP.String(), strconv.Itoa(a.Port)
-	}
+	settings["work_mem"] = strconv.FormatInt(workMem>>10, 10) + "kB"
 	if str("store") != "mem" {
 		if settings["data_directory"], err = filepath.Abs(dir); err != nil {
 			return fmt.Errorf("--data %s: %w", dir, err)
@@ -160,9 +161,15 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 		return fmt.Errorf("--cpu-profile: %w", err)
 	}
 	defer func() { err = errors.Join(err, endProfile()) }()
-	served := make(chan error, 1)
-	go func() { served <- w.Serve(ln) }()
-	log.Info("ready", "listen", ln.Addr().String(), "data", dir, "store", str("store"))
+	served := make(chan error, len(list))
+	for _, ln := range list {
+		go func() { served <- w.Serve(ln) }()
+	}
+	ready := []any{"listen", list[0].Addr().String()}
+	for _, ln := range list[1:] {
+		ready = append(ready, "socket", ln.Addr().String())
+	}
+	log.Info("ready", append(ready, "data", dir, "store", str("store"))...)
 	select {
 	case err := <-served:
 		return err
@@ -173,8 +180,10 @@ func runServe(cmd *cobra.Command, _ []string) (err error) {
 	stop, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	w.Shutdown(stop)
-	if err := <-served; err != nil && !errors.Is(err, wire.ErrServerClosed) {
-		return err
+	for range list {
+		if e := <-served; !errors.Is(e, wire.ErrServerClosed) {
+			err = errors.Join(err, e)
+		}
 	}
-	return nil
+	return err
 }
