@@ -31,7 +31,7 @@ func generatedError(c *catalog.Column) error {
 func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 	sc, defs := outer, []*cteDef(nil)
 	if s.With != nil {
-		sc, defs = p.with(s.With, outer)
+		sc, defs = p.with(s.With, s, outer)
 	}
 	d := p.destination(&s.Table, false, "INSERT")
 	from := p.insertSource(s, d, sc)

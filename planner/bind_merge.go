@@ -22,7 +22,7 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		if s.With.Recursive {
 			failf(sqlerr.SyntaxError, -1, "WITH RECURSIVE is not supported for MERGE statement")
 		}
-		sc, defs = p.with(s.With, nil)
+		sc, defs = p.with(s.With, s, nil)
 	}
 	reachable(s.Whens)
 	t := p.mergeTable(s.Table)

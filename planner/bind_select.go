@@ -24,7 +24,7 @@ func (p *planner) bindSelect(s *ast.Select, outer *scope) *query {
 	sc := outer
 	var defs []*cteDef
 	if s.With != nil {
-		sc, defs = p.with(s.With, outer)
+		sc, defs = p.with(s.With, s, outer)
 	}
 	q := p.bindBody(s, sc)
 	q.ctes = append(q.ctes, defs...)

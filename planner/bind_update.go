@@ -225,7 +225,7 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 	sc, defs := outer, []*cteDef(nil)
 	if s.With != nil {
-		sc, defs = p.with(s.With, outer)
+		sc, defs = p.with(s.With, s, outer)
 	}
 	d := p.destination(&s.Table.Name, s.Table.Only, "UPDATE")
 	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
@@ -241,7 +241,7 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 	sc, defs := outer, []*cteDef(nil)
 	if s.With != nil {
-		sc, defs = p.with(s.With, outer)
+		sc, defs = p.with(s.With, s, outer)
 	}
 	d := p.destination(&s.Table.Name, s.Table.Only, "DELETE")
 	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)

@@ -1,27 +1,30 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
 
-// with binds the queries of a WITH clause.
-func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
+// with binds the queries of the WITH clause of a statement.
+func (p *planner) with(w *ast.With, of ast.Stmt, outer *scope) (*scope, []*cteDef) {
 	sc := &scope{parent: outer, ctes: map[string]*cteDef{}}
+	named := namedBeforeBound(w, of)
 	var defs []*cteDef
-	named := map[string]bool{}
+	given := map[string]bool{}
 	order := make([]int, len(w.CTEs))
 	for i := range w.CTEs {
 		c := &w.CTEs[i]
-		if named[c.Name] {
+		if given[c.Name] {
 			failf(sqlerr.DuplicateAlias, c.Pos(), "WITH query name \"%s\" specified more than once", c.Name)
 		}
-		named[c.Name] = true
+		given[c.Name] = true
 		order[i] = i
 	}
 	if !w.Recursive {
-		sc.later = named // until they are bound
+		sc.later = given // until they are bound
 	}
 	var self []bool
 	if w.Recursive {
@@ -29,7 +32,7 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 	}
 	for _, i := range order {
 		c := &w.CTEs[i]
-		def := &cteDef{name: c.Name, materialized: c.Materialized}
+		def := &cteDef{name: c.Name, materialized: c.Materialized, named: named[c.Name]}
 		if (c.Search != nil || c.Cycle != nil) && (self == nil || !self[i]) {
 			failf(sqlerr.SyntaxError, c.Pos(), "WITH query is not recursive")
 		}
@@ -38,7 +41,7 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 		case self != nil && self[i]:
 			in, inner := sc, []*cteDef(nil)
 			if sel.With != nil {
-				in, inner = p.with(sel.With, sc)
+				in, inner = p.with(sel.With, sel, sc)
 			}
 			p.recursive(def, sel, c, in, sc)
 			def.q.ctes = append(def.q.ctes, inner...)
@@ -65,6 +68,24 @@ func (p *planner) with(w *ast.With, outer *scope) (*scope, []*cteDef) {
 		defs = append(defs, def)
 	}
 	return sc, defs
+}
+
+// namedBeforeBound counts how often relations are named in a statement of which parts are
+// planned before all of it is bound: one that changes rows, or has a WITH query that does.
+// nil for others.
+func namedBeforeBound(w *ast.With, of ast.Stmt) map[string]int {
+	_, isSelect := of.(*ast.Select)
+	if isSelect && !slices.ContainsFunc(w.CTEs, func(c ast.CTE) bool { _, is := c.Stmt.(*ast.Select); return !is }) {
+		return nil
+	}
+	named := map[string]int{}
+	ast.Walk(of, func(n ast.Node) bool {
+		if t, ok := n.(*ast.TableRef); ok && len(t.Name.Parts) == 1 {
+			named[t.Name.Parts[0]]++
+		}
+		return true
+	})
+	return named
 }
 
 // recursive binds a UNION of which the right side may refer to the CTE, in sc; the

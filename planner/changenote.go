@@ -47,7 +47,7 @@ func (n *changeNote) columns() []plan.OutCol {
 // noteChange binds a statement that changes rows for its text.
 func (p *planner) noteChange(s ast.Stmt, sc *scope) *changeNote {
 	if with := withOf(s); with != nil {
-		sc, _ = p.with(with, sc)
+		sc, _ = p.with(with, s, sc)
 	}
 	n := &changeNote{}
 	p.rec.changes[s] = n

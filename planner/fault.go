@@ -385,7 +385,7 @@ func (p *planner) columnMayBeConst(b *block, v *plan.Var) bool {
 	}
 	for q.ref != nil {
 		def := q.ref
-		if q.work || def.dml || def.recursive || queryVolatile(def.q) || def.materialized == nil && def.refs > 1 ||
+		if q.work || def.dml || def.recursive || queryVolatile(def.q) || def.materialized == nil && def.shared() ||
 			def.materialized != nil && *def.materialized {
 			return false
 		}

@@ -50,7 +50,8 @@ type nsCol struct {
 type cteDef struct {
 	name         string
 	q            *query
-	refs         int
+	refs         int // that are bound
+	named        int // times that the statement has its name, where that is counted before it is bound
 	recursive    bool
 	materialized *bool
 	dml          bool

@@ -171,13 +171,17 @@ func (p *planner) inlined(def *cteDef) bool {
 		return false
 	}
 	if def.materialized != nil {
-		return !*def.materialized && def.refs <= 1
+		return !*def.materialized && !def.shared()
 	}
 	if def.planned != nil {
 		return false
 	}
-	return def.refs == 1 && !queryVolatile(def.q)
+	return def.refs == 1 && !def.shared() && !queryVolatile(def.q)
 }
+
+// shared reports whether a WITH query is read in several places, or may be: where one is
+// planned before the others are bound, it must not become a part of what reads it.
+func (d *cteDef) shared() bool { return d.refs > 1 || d.named > 1 }
 
 func queryVolatile(q *query) bool {
 	v := false
