@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -122,6 +123,40 @@ func (g *diffGen) savepoints() diffScript {
 		}
 	}
 	return diffScript{reset: s.reset, steps: append(s.steps, diffStep{sql: q, ordered: ordered}, diffStep{sql: g.pick("COMMIT", "COMMIT", "ROLLBACK")}, diffStep{sql: q, ordered: ordered})}
+}
+
+// sharedWith has a WITH query that a change and a query read, or two changes, each of them
+// a part of its rows and columns.
+func (g *diffGen) sharedWith() string {
+	g.alias = 0
+	from := func(where string) string {
+		conds := []string{where}
+		if g.chance(70) {
+			conds = append(conds, g.condition([]diffColumn{{"q.x", diffInt}, {"q.y", diffInt}}, 1))
+		}
+		if conds = slices.DeleteFunc(conds, func(c string) bool { return c == "" }); len(conds) == 0 {
+			return " FROM q"
+		}
+		return " FROM q WHERE " + strings.Join(conds, " AND ")
+	}
+	change := func(t *diffTable) string {
+		switch g.Intn(4) {
+		case 0:
+			return "INSERT INTO " + t.name + " (id, a) SELECT 500 + abs(q.x % 100), max(q.y)" + from("") + " GROUP BY 1 RETURNING id"
+		case 1:
+			return fmt.Sprintf("UPDATE %s SET a = (SELECT max(q.y) %% 1009%s) WHERE id IN (SELECT q.x%s) RETURNING id, a", t.name, from(""), from(""))
+		case 2:
+			return fmt.Sprintf("DELETE FROM %s USING (SELECT q.x, count(q.y)%s GROUP BY 1) u WHERE u.x = %s.id RETURNING id", t.name, from(""), t.name)
+		}
+		return fmt.Sprintf("DELETE FROM %s WHERE %sEXISTS (SELECT 1%s) AND a < 4 RETURNING a", t.name, g.pick("", "NOT "), from("q.x = "+t.name+".id"))
+	}
+	first, second := g.written(), g.written()
+	types := []diffType{diffInt, diffInt, g.anyType()}
+	sql := "WITH q (x, y, z) AS " + g.pick("", "", "", "MATERIALIZED ", "NOT MATERIALIZED ") + "(" + g.body(types, nil, 1) + "), d AS (" + change(first) + ") "
+	if first != second && g.chance(30) {
+		return sql + change(second) + ", (SELECT count(q.z)" + from("") + ")"
+	}
+	return sql + "SELECT count(*), min(q.x), max(q.y), count(q.z), (SELECT count(*) FROM d)" + from("")
 }
 
 // checked is a view that may be written through, with a condition on the rows.

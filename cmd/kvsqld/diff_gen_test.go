@@ -348,6 +348,9 @@ func (g *diffGen) table() *diffTable { return g.tables[g.Intn(len(g.tables))] }
 
 // write is a random INSERT, UPDATE or DELETE.
 func (g *diffGen) write() string {
+	if g.params == nil && g.chance(8) {
+		return g.sharedWith()
+	}
 	t := g.written()
 	if v := g.table(); v.through {
 		t = v
