@@ -208,6 +208,9 @@ func (p *planner) target(t *ast.Target, b *binder, bl *block) {
 		out.name = p.figureName(t.X)
 	}
 	b.origin(&out, bl)
+	if c, ok := t.X.(*ast.ColumnRef); ok {
+		b.systemOrigin(&out, c)
+	}
 	bl.targets = append(bl.targets, out)
 }
 
@@ -217,9 +220,16 @@ func (b *binder) fields(x plan.Expr, off int, bl *block) {
 	if cols == nil {
 		failf(sqlerr.WrongObjectType, off, "type %s is not composite", b.bareName(x.Type().OID))
 	}
+	row, _ := x.(*plan.RowCtor)
 	for i, c := range cols {
 		b.readField(x.Type(), i)
-		bl.targets = append(bl.targets, target{x: &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}, name: c.Name})
+		t := target{x: &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}, name: c.Name}
+		if row != nil && row.Of != 0 && i < len(row.Elems) {
+			from := target{x: row.Elems[i]}
+			b.origin(&from, bl)
+			t.tbl, t.attnum = from.tbl, from.attnum
+		}
+		bl.targets = append(bl.targets, t)
 	}
 }
 
@@ -251,20 +261,51 @@ func (b *binder) spread(x ast.Expr) []plan.Expr {
 }
 
 // origin notes the table column that a target is, for RowDescription: one of its own
-// block's, or of a query around it.
+// block's, or of a query around it. A whole row is column 0.
 func (b *binder) origin(t *target, bl *block) {
-	v, ok := t.x.(*plan.Var)
-	if !ok {
-		return
+	entry := func(id int) *rel {
+		r := bl.rels[id]
+		for sc := b.scope; r == nil && sc != nil; sc = sc.parent {
+			if sc.block != nil {
+				r = sc.block.rels[id]
+			}
+		}
+		return r
 	}
-	r := bl.rels[v.Rel]
-	for sc := b.scope; r == nil && sc != nil; sc = sc.parent {
-		if sc.block != nil {
-			r = sc.block.rels[v.Rel]
+	switch x := t.x.(type) {
+	case *plan.RowCtor:
+		if r := entry(x.Of); r != nil && x.Of != 0 && x.Cast == 0 {
+			t.tbl = r.relationOID()
+		}
+	case *plan.Var:
+		r := entry(x.Rel)
+		switch {
+		case r == nil:
+		case x.Col < 0:
+			t.attnum = map[int]int16{plan.ColCtid: -1, plan.ColXmin: -2, plan.ColXmax: -4, plan.ColTableOID: -6}[x.Col]
+			if t.attnum != 0 {
+				t.tbl = r.relationOID()
+			}
+		case x.Col < len(r.cols):
+			t.tbl, t.attnum = r.cols[x.Col].Table, r.cols[x.Col].AttNum
 		}
 	}
-	if r != nil && v.Col >= 0 && v.Col < len(r.cols) {
-		t.tbl, t.attnum = r.cols[v.Col].Table, r.cols[v.Col].AttNum
+}
+
+// systemOrigin is origin of a system column that is a constant.
+func (b *binder) systemOrigin(t *target, c *ast.ColumnRef) {
+	name := c.Parts[len(c.Parts)-1]
+	num := map[string]int16{"xmin": -2, "cmin": -3, "xmax": -4, "cmax": -5, "tableoid": -6}[name]
+	if _, is := t.x.(*plan.Const); !is || num == 0 {
+		return
+	}
+	for sc := b.scope; sc != nil; sc = sc.parent {
+		for _, it := range sc.items {
+			if n := len(c.Parts); (n == 1 || it.name == c.Parts[n-2]) && it.system(name) != nil {
+				t.tbl, t.attnum = it.rel.relationOID(), num
+				return
+			}
+		}
 	}
 }
 

@@ -151,11 +151,13 @@ func (p *planner) sameCollations(def *cteDef, step *query, name string) {
 func (p *planner) cteRel(def *cteDef, alias string, off int) *rel {
 	q := &query{rel: p.newRel(), ref: def}
 	q.cols = append(q.cols, def.q.cols...)
-	if def.binding {
-		q.work = true
+	if def.binding || def.recursive { // rows of two queries
 		for i := range q.cols {
 			q.cols[i].Table, q.cols[i].AttNum = 0, 0
 		}
+	}
+	if def.binding {
+		q.work = true
 	} else {
 		def.refs++
 		if def.dml && len(def.q.cols) == 0 {

@@ -24,6 +24,14 @@ func (r *rel) relation() catalog.Relation {
 	return nil
 }
 
+// relationOID is the OID of that relation, 0 for none.
+func (r *rel) relationOID() types.OID {
+	if of := r.relation(); of != nil {
+		return of.ObjectOID()
+	}
+	return 0
+}
+
 // from takes an entry of FROM apart.
 func (w *treeWriter) from(f ast.FromItem) catalog.FromTree {
 	switch f := f.(type) {
