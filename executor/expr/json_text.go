@@ -334,7 +334,7 @@ func appendJSONTime(env *Env, out []byte, d types.Datum) []byte {
 // appendJSONArray appends an array; pretty puts its elements on lines of their own.
 func appendJSONArray(env *Env, out []byte, dims []int, elems []types.Datum, pretty bool) ([]byte, error) {
 	out = append(out, '[')
-	if len(dims) > 0 {
+	if len(elems) > 0 { // an empty oidvector has a dimension
 		step := len(elems) / dims[0]
 		for i := range dims[0] {
 			if i > 0 {
