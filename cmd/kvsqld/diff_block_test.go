@@ -125,38 +125,71 @@ func (g *diffGen) savepoints() diffScript {
 	return diffScript{reset: s.reset, steps: append(s.steps, diffStep{sql: q, ordered: ordered}, diffStep{sql: g.pick("COMMIT", "COMMIT", "ROLLBACK")}, diffStep{sql: q, ordered: ordered})}
 }
 
-// sharedWith has a WITH query that a change and a query read, or two changes, each of them
-// a part of its rows and columns.
+// sharedWith is a statement with several WITH queries, of which some change rows: each
+// reads some of those before it, a part of their rows and columns, and so does the statement.
 func (g *diffGen) sharedWith() string {
 	g.alias = 0
-	from := func(where string) string {
+	sources := []string{"q"}
+	used := map[*diffTable]bool{}
+	target := func() *diffTable { // changed once, and by nobody's references
+		for range 5 {
+			if t := g.written(); !used[t] && !t.fixed {
+				used[t] = true
+				return t
+			}
+		}
+		return nil
+	}
+	from := func(where string) (x, sql string) {
+		q := g.pick(sources...)
 		conds := []string{where}
-		if g.chance(70) {
-			conds = append(conds, g.condition([]diffColumn{{"q.x", diffInt}, {"q.y", diffInt}}, 1))
+		if where != "" {
+			conds[0] = q + "." + where
 		}
-		if conds = slices.DeleteFunc(conds, func(c string) bool { return c == "" }); len(conds) == 0 {
-			return " FROM q"
+		if g.chance(60) {
+			conds = append(conds, g.condition([]diffColumn{{q + ".x", diffInt}, {q + ".y", diffInt}}, 1))
 		}
-		return " FROM q WHERE " + strings.Join(conds, " AND ")
+		sql = " FROM " + q
+		if conds = slices.DeleteFunc(conds, func(c string) bool { return c == "" }); len(conds) > 0 {
+			sql += " WHERE " + strings.Join(conds, " AND ")
+		}
+		return q, sql
 	}
 	change := func(t *diffTable) string {
+		q, some := from("")
 		switch g.Intn(4) {
 		case 0:
-			return "INSERT INTO " + t.name + " (id, a) SELECT 500 + abs(q.x % 100), max(q.y)" + from("") + " GROUP BY 1 RETURNING id"
+			return fmt.Sprintf("INSERT INTO %s (id, a) SELECT 500 + abs(%s.x %% 100), max(%s.y)%s GROUP BY 1 RETURNING id AS x, a AS y", t.name, q, q, some)
 		case 1:
-			return fmt.Sprintf("UPDATE %s SET a = (SELECT max(q.y) %% 1009%s) WHERE id IN (SELECT q.x%s) RETURNING id, a", t.name, from(""), from(""))
+			r, others := from("")
+			return fmt.Sprintf("UPDATE %s SET a = (SELECT max(%s.y) %% 1009%s) WHERE id IN (SELECT %s.x%s) RETURNING id AS x, a AS y", t.name, q, some, r, others)
 		case 2:
-			return fmt.Sprintf("DELETE FROM %s USING (SELECT q.x, count(q.y)%s GROUP BY 1) u WHERE u.x = %s.id RETURNING id", t.name, from(""), t.name)
+			return fmt.Sprintf("DELETE FROM %s USING (SELECT %s.x, count(%s.y)%s GROUP BY 1) u WHERE u.x = %s.id RETURNING id AS x, a AS y", t.name, q, q, some, t.name)
 		}
-		return fmt.Sprintf("DELETE FROM %s WHERE %sEXISTS (SELECT 1%s) AND a < 4 RETURNING a", t.name, g.pick("", "NOT "), from("q.x = "+t.name+".id"))
+		_, some = from("x = " + t.name + ".id")
+		return fmt.Sprintf("DELETE FROM %s WHERE %sEXISTS (SELECT 1%s) AND a < 4 RETURNING id AS x, a AS y", t.name, g.pick("", "NOT "), some)
 	}
-	first, second := g.written(), g.written()
+	kind := func() string { return g.pick("", "", "", "MATERIALIZED ", "NOT MATERIALIZED ") }
 	types := []diffType{diffInt, diffInt, g.anyType()}
-	sql := "WITH q (x, y, z) AS " + g.pick("", "", "", "MATERIALIZED ", "NOT MATERIALIZED ") + "(" + g.body(types, nil, 1) + "), d AS (" + change(first) + ") "
-	if first != second && g.chance(30) {
-		return sql + change(second) + ", (SELECT count(q.z)" + from("") + ")"
+	list := []string{"q (x, y, z) AS " + kind() + "(" + g.body(types, nil, 1) + ")"}
+	for i := range 1 + g.Intn(3) {
+		name := fmt.Sprintf("d%d", i)
+		if t := target(); t != nil && g.chance(65) {
+			list = append(list, name+" AS ("+change(t)+")")
+		} else {
+			a, some := from("")
+			list = append(list, fmt.Sprintf("%s AS %s(SELECT %s.y AS x, %s%s%s)", name, kind(), a, g.pick("min("+a+".x) AS y", "count(*)::int AS y"), some, " GROUP BY 1"))
+		}
+		sources = append(sources, name)
 	}
-	return sql + "SELECT count(*), min(q.x), max(q.y), count(q.z), (SELECT count(*) FROM d)" + from("")
+	sql := "WITH " + strings.Join(list, ", ") + " "
+	if t := target(); t != nil && g.chance(30) {
+		q, some := from("")
+		return sql + change(t) + fmt.Sprintf(", (SELECT count(%s.y)%s)", q, some)
+	}
+	a, some := from("")
+	b, others := from("")
+	return sql + fmt.Sprintf("SELECT count(*), min(%s.x), max(%s.y), (SELECT count(%s.x)%s)%s", a, a, b, others, some)
 }
 
 // checked is a view that may be written through, with a condition on the rows.
