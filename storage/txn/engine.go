@@ -29,6 +29,12 @@ type Engine interface {
 	Close() error
 }
 
+// Logged is an Engine with a log in files.
+type Logged interface {
+	// LogFiles is that of kv.Store. It may be called at any time.
+	LogFiles() ([]kv.LogFile, error)
+}
+
 // Pipelined is an Engine whose batches can be read before they are durable, so
 // that one sync serves batches that build on each other.
 type Pipelined interface {
@@ -39,8 +45,6 @@ type Pipelined interface {
 	Append(changes []Change, show bool) (seq uint64, durable bool, err error)
 	// Newest opens the state with all batches.
 	Newest() (EngineSnapshot, error)
-	// LogFiles is that of kv.Store. It may be called at any time.
-	LogFiles() ([]kv.LogFile, error)
 	// Sync makes all batches durable and part of what Snapshot opens, and
 	// returns the number of the last one. It may be called at any time, also
 	// while Append runs. On an error, a kv.ErrUndetermined, the number is that of

@@ -178,7 +178,7 @@ func (st *Store) Stats() kv.StoreStats {
 
 // LogFiles lists the files of the engine's log.
 func (st *Store) LogFiles() ([]kv.LogFile, error) {
-	if e, ok := st.eng.(Pipelined); ok {
+	if e, ok := st.eng.(Logged); ok {
 		return e.LogFiles()
 	}
 	return nil, nil

@@ -89,7 +89,10 @@ type Engine struct {
 // counts is what Stats tells of the log.
 type counts struct{ records, bytes, syncs, timed, asked, moveNanos atomic.Uint64 }
 
-var _ txn.Pipelined = (*Engine)(nil)
+var (
+	_ txn.Pipelined = (*Engine)(nil)
+	_ txn.Logged    = (*Engine)(nil)
+)
 
 // state is one published state. It is never changed.
 type state struct {
