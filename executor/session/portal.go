@@ -324,10 +324,18 @@ func (p *portal) use() error {
 		return p.cannotRun()
 	}
 	p.running = true
+	if p.planned != nil {
+		p.planned.promised = p.cols
+	}
 	return nil
 }
 
-func (p *portal) unuse() { p.running = false }
+func (p *portal) unuse() {
+	p.running = false
+	if p.planned != nil {
+		p.planned.promised = nil
+	}
+}
 
 // placed is an error of an execution with its position, where the statement is looked at
 // only then.

@@ -30,11 +30,13 @@ type prepared struct {
 
 // sameResult refuses a statement whose result has other columns than it had
 // when it was prepared: its clients read what was described then.
-func (p *prepared) sameResult() error {
-	now := p.planned.cols
-	same := len(p.cols) == len(now)
+func (p *prepared) sameResult() error { return sameDescription(p.cols, p.planned.cols) }
+
+// sameDescription refuses columns that differ from those that were described.
+func sameDescription(was, now []wire.Column) error {
+	same := len(was) == len(now)
 	for i := 0; same && i < len(now); i++ {
-		same = p.cols[i].Type == now[i].Type && p.cols[i].Name == now[i].Name
+		same = was[i].Type == now[i].Type && was[i].Name == now[i].Name
 	}
 	if same {
 		return nil

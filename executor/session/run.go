@@ -82,6 +82,9 @@ type plannedStmt struct {
 	snap  *catalog.Snapshot
 	epoch uint64
 	cols  []wire.Column
+	// promised are the columns that Bind described of the portal that is executed: what is
+	// planned anew has the same ones. nil for others.
+	promised []wire.Column
 
 	recheck  executor.Recheck // of the attempts to run it
 	rechecks bool             // recheck is in use: a statement within another has no attempts of its own
@@ -242,6 +245,11 @@ func (s *Session) settlePlan(ctx context.Context, p *plannedStmt, params []types
 		kv.Pause()
 		if err := p.refresh(ctx, s, snap); err != nil {
 			return err
+		}
+		if len(p.promised) > 0 && (len(p.cols) == 0 || &p.promised[0] != &p.cols[0]) {
+			if err := sameDescription(p.promised, p.cols); err != nil {
+				return err
+			}
 		}
 		if p.allowed != s.user && !p.system {
 			if err := s.checkRights(p.q); err != nil {
