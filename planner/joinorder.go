@@ -597,7 +597,7 @@ func (g *joinGraph) lookupCostBy(memo map[[3]uint64]float64, leaf *joinStep, out
 		return 0
 	}
 	return remembered(g, memo, leaf, outer, func(ids relSet) float64 {
-		if x := g.p.lookupPath(g.s, u, g.conj, ids); x != nil {
+		if x := g.p.lookupPath(g.s, u, slices.Concat(g.conj, u.local), ids); x != nil {
 			return cost(g.s, u, x)
 		}
 		return 0

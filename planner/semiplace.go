@@ -1,5 +1,7 @@
 package planner
 
+import "slices"
+
 // placeSemis puts the semi and anti joins into the chosen join tree, each where
 // the fewest rows come to it: in
 //
@@ -35,7 +37,7 @@ func (p *planner) semiPlace(s *state, j *joinStep, ids relSet) *joinStep {
 		case ids.within(j.l.rels()):
 			j = j.l
 		case ids.within(j.r.rels()):
-			if u := j.r.unit; u != nil && (!u.after.empty() || p.lookupPath(s, u, s.conj, j.l.rels()) != nil) {
+			if u := j.r.unit; u != nil && (!u.after.empty() || p.lookupPath(s, u, slices.Concat(s.conj, u.local), j.l.rels()) != nil) {
 				return best
 			}
 			j = j.r
