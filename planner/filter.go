@@ -421,7 +421,7 @@ func (p *planner) planUnit(s *state, u *unit) *pnode {
 		}
 		n.rows, n.cost = n.node.Base().Rows, n.node.Base().Cost
 	case r.funcs != nil:
-		v := &plan.FuncScan{Funcs: p.planExprs(r.funcs, nil), FuncCols: r.fcols, Ordinality: r.ordinality}
+		v := &plan.FuncScan{Funcs: p.planExprs(r.funcs, nil), FuncCols: r.fcols, Ordinality: r.ordinality || r.numbered}
 		v.Cols = r.cols
 		for c := range r.cols {
 			n.lay[[2]int{r.id, c}] = c

@@ -3,16 +3,17 @@ package planner
 import (
 	"slices"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/planner/plan"
 )
 
 // present returns an expression that is NULL where an outer join has no row of
 // the entry, nil when it always has one. A table's row has its key; a derived
-// table gets a further column that is true.
+// table gets a further column that is true, and functions one that counts rows.
 func (b *binder) present(it *nsItem) plan.Expr {
 	r := it.rel
-	if r == nil || b.rec != nil || r.virt != nil || r.seq != nil || r.funcs != nil {
+	if r == nil || b.rec != nil {
 		return nil
 	}
 	for s := b.scope; s != nil; s = s.parent {
@@ -22,8 +23,13 @@ func (b *binder) present(it *nsItem) plan.Expr {
 		}
 		for _, j := range joins {
 			if j.nullable(r) {
-				if r.table != nil {
+				switch of := r.relation(); {
+				case r.table != nil:
 					return &plan.Var{At: plan.At{T: types.TBytea, Off: -1}, Rel: r.id, Col: plan.ColRowKey}
+				case r.funcs != nil:
+					return r.numberedRows()
+				case r.virt != nil || r.seq != nil:
+					return notNullColumn(r, of)
 				}
 				return b.marked(r)
 			}
@@ -46,6 +52,31 @@ func (j *joinItem) nullable(r *rel) bool {
 		return j.l.nullable(r)
 	}
 	return inR && j.r.nullable(r)
+}
+
+// numberedRows is a column of functions in FROM that numbers their rows.
+func (r *rel) numberedRows() plan.Expr {
+	if r.mark == 0 {
+		r.mark = len(r.cols)
+		if r.ordinality {
+			r.mark--
+		} else {
+			r.numbered = true
+			r.cols = append(slices.Clip(r.cols), plan.OutCol{T: types.TInt8})
+		}
+	}
+	return &plan.Var{At: plan.At{T: types.TInt8, Off: -1}, Rel: r.id, Col: r.mark}
+}
+
+// notNullColumn is a column of a system relation or a sequence that is never NULL, nil for
+// none.
+func notNullColumn(r *rel, of catalog.Relation) plan.Expr {
+	for i, c := range of.RelColumns() {
+		if c.NotNull && i < len(r.cols) {
+			return &plan.Var{At: plan.At{T: r.cols[i].T, Off: -1}, Rel: r.id, Col: i, Name: c.Name}
+		}
+	}
+	return nil
 }
 
 // marked is a column of the derived table that is true in each row; the query

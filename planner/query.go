@@ -99,6 +99,7 @@ type rel struct {
 	funcs      []plan.Expr
 	fcols      []int
 	ordinality bool
+	numbered   bool        // functions have a further column like that of WITH ORDINALITY; see numberedRows
 	names      []nsCol     // the live columns by the names that the query gives them
 	lateral    bool        // refers to earlier entries
 	needKey    bool        // the row key is wanted (DML, locking)

@@ -166,7 +166,7 @@ func (k *keyWriter) rel(r *rel) {
 	case r.query != nil:
 		k.query(r.query)
 	case r.funcs != nil:
-		fmt.Fprintf(k, "functions %v %v", r.fcols, r.ordinality)
+		fmt.Fprintf(k, "functions %v %v", r.fcols, r.ordinality || r.numbered)
 		k.list(r.funcs)
 	case r.virt != nil:
 		fmt.Fprintf(k, "virtual %d", r.virt.OID)

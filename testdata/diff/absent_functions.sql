@@ -1,0 +1,22 @@
+-- The row of a function in FROM or of a system relation is NULL where an outer join has none.
+create temp table k (x int);
+insert into k values (1), (null);
+select k.x, f, f is null, coalesce(f::text, 'absent'), to_json(f) from k left join json_to_recordset('[{"a":1,"b":2}]') f (a int, b int) on f.a = k.x order by 1;
+select count(f), count(*) filter (where f is not distinct from null) from k left join json_to_recordset('[{"a":1,"b":2}]') f (a int, b int) on f.a = k.x;
+select k.x, f from k left join unnest('{1,2}'::int[], '{a,b}'::text[]) f (a, b) on f.a = k.x order by 1;
+select k.x, f, f.n from k left join unnest('{1,2}'::int[]) with ordinality f (a, n) on f.a = k.x order by 1;
+select k.x, f from k left join rows from (generate_series(1, 2), jsonb_each('{"q": 1}')) f (a, b, c) on f.a = k.x order by 1;
+select f, k from jsonb_each('{"q": 1}') f full join k on f.value::int = k.x order by k.x;
+select k, f from jsonb_each('{"q": 1}') f right join k on f.value::int = k.x order by k.x;
+create function pg_temp.rows(int) returns table (a int, b text) language sql stable as 'select $1, ''b'' || $1';
+create function pg_temp.ks() returns setof k language sql stable as 'select * from k';
+create function pg_temp.outs(out a int, out b int) language sql as 'select 1, 2';
+select k.x, f, array_agg(f) over (order by k.x) from k left join pg_temp.rows(1) f on f.a = k.x order by 1;
+select k.x, f from k left join lateral pg_temp.rows(k.x) f on f.a = 1 order by 1;
+select k.x, f, g from k left join (pg_temp.rows(1) f join pg_temp.outs() g on true) on f.a = k.x order by 1;
+select k.x, f from k left join pg_temp.outs() f on f.a = k.x order by 1;
+select k.x, f is distinct from null, f.* from k left join pg_temp.rows(1) f on f.a = k.x order by 1;
+select k.x, f is not null from k left join pg_temp.ks() f on f.x = k.x order by 1;
+select k.x, n is null, n.nspname from k left join pg_namespace n on n.nspname = 'pg_catalog' and k.x = 1 order by 1;
+select k.x, f, f from k left join generate_series(1, 2) f on f = k.x order by 1;
+select s.* from (select k.x, f from k left join pg_temp.rows(1) f on f.a = k.x offset 0) s order by 1;
