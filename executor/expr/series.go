@@ -114,7 +114,7 @@ func timeSeries(call *plan.Call) setBody {
 func unnest(call *plan.Call) setBody {
 	cols := setColumns(call)
 	if call.Defined != nil {
-		return unnestRows(cols)
+		return unnestRows(cols, call.Args[0].Type().ElemType().OID == types.ORecord)
 	}
 	if len(cols) == 1 {
 		return unnestOne(cols[0])
@@ -183,8 +183,9 @@ func unnestOne(col types.T) setBody {
 	}
 }
 
-// unnestRows gives the fields of the rows of an array.
-func unnestRows(cols []types.T) setBody {
+// unnestRows gives the fields of the rows of an array. Those of anonymous rows are to have
+// the types that the query says.
+func unnestRows(cols []types.T, anonymous bool) setBody {
 	return rowsSet(func(_ *callCtx, a []types.Datum) ([][]types.Datum, error) {
 		if a[0].Null {
 			return nil, nil
@@ -200,6 +201,11 @@ func unnestRows(cols []types.T) setBody {
 				row[k] = types.Null(cols[k])
 			}
 			if !d.Null {
+				if anonymous {
+					if err := sameFields(d, cols); err != nil {
+						return nil, err
+					}
+				}
 				fields, err := types.RecordFields(d)
 				if err != nil {
 					return nil, err
