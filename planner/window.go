@@ -39,7 +39,7 @@ func (p *planner) planWindow(s *state, w *winGroup) {
 		default:
 			so.FirstOf, so.First = min(len(w.partition), len(keys)), k
 		}
-		base, order = so, want
+		base, order = so, orderBehind(in.order, want, sorted)
 	}
 	n.Input = base
 	lay := maps.Clone(in.lay)
@@ -67,6 +67,24 @@ func (p *planner) planWindow(s *state, w *winGroup) {
 		n.Rows = min(n.Rows, k)
 	}
 	s.cur = &pnode{node: n, lay: lay, rels: in.rels.union(relSetOf(w.rel)), rows: n.Rows, cost: n.Cost, order: order}
+}
+
+// orderBehind is the order of rows that were sorted to be in the wanted one, of which they
+// were in the first columns' before: where a direction does not matter they keep their own.
+func orderBehind(was, want []orderCol, sorted int) []orderCol {
+	out := slices.Clone(want)
+	for i := range out {
+		o := &out[i]
+		if o.either && i < sorted {
+			at := slices.IndexFunc(was, func(w orderCol) bool { return w.rel == o.rel && w.col == o.col })
+			if at < 0 {
+				return out[:i]
+			}
+			*o = was[at]
+		}
+		o.either = false
+	}
+	return out
 }
 
 // windowKeys computes the sort keys that are no columns, once for the sort and the
