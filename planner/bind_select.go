@@ -282,9 +282,8 @@ func (b *binder) origin(t *target, bl *block) {
 		switch {
 		case r == nil:
 		case x.Col < 0:
-			t.attnum = map[int]int16{plan.ColCtid: -1, plan.ColXmin: -2, plan.ColXmax: -4, plan.ColTableOID: -6}[x.Col]
-			if t.attnum != 0 {
-				t.tbl = r.relationOID()
+			if name := systemNames[x.Col]; name != "" {
+				t.tbl, t.attnum = r.relationOID(), systemNumbers[name]
 			}
 		case x.Col < len(r.cols):
 			t.tbl, t.attnum = r.cols[x.Col].Table, r.cols[x.Col].AttNum
@@ -292,10 +291,17 @@ func (b *binder) origin(t *target, bl *block) {
 	}
 }
 
+// systemNumbers are the numbers of system columns, and systemNames those of plan.ColCtid
+// and its like.
+var (
+	systemNumbers = map[string]int16{"ctid": -1, "xmin": -2, "cmin": -3, "xmax": -4, "cmax": -5, "tableoid": -6}
+	systemNames   = map[int]string{plan.ColCtid: "ctid", plan.ColXmin: "xmin", plan.ColXmax: "xmax", plan.ColTableOID: "tableoid"}
+)
+
 // systemOrigin is origin of a system column that is a constant.
 func (b *binder) systemOrigin(t *target, c *ast.ColumnRef) {
 	name := c.Parts[len(c.Parts)-1]
-	num := map[string]int16{"xmin": -2, "cmin": -3, "xmax": -4, "cmax": -5, "tableoid": -6}[name]
+	num := systemNumbers[name]
 	if _, is := t.x.(*plan.Const); !is || num == 0 {
 		return
 	}

@@ -176,7 +176,7 @@ func (p *planner) inlined(def *cteDef) bool {
 	if def.planned != nil {
 		return false
 	}
-	return def.refs == 1 && !def.shared() && !queryVolatile(def.q)
+	return def.refs > 0 && !def.shared() && !queryVolatile(def.q)
 }
 
 // shared reports whether a WITH query is read in several places, or may be: where one is
