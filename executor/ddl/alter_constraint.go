@@ -167,9 +167,9 @@ func qualified(t *catalog.Table) string {
 // ownRows is the table for FROM, without those below it.
 func ownRows(t *catalog.Table) string { return "ONLY " + qualified(t) }
 
-// referenced is a table that a foreign key refers to for FROM: the key is one of a
+// keyRows is a table of a foreign key, on either side, for FROM: the key is one of a
 // partitioned table's partitions, but not of the tables that inherit from it.
-func referenced(t *catalog.Table) string {
+func keyRows(t *catalog.Table) string {
 	if t.Key != nil {
 		return qualified(t)
 	}
@@ -251,7 +251,7 @@ func (x *exec) validateFK(t *catalog.Table, k *catalog.ForeignKey) error {
 		}
 	}
 	sql := "SELECT " + strings.Join(sel, ", ") + " FROM " + ownRows(t) + " c WHERE " + strings.Join(notNull, " AND ") +
-		" AND NOT EXISTS (SELECT 1 FROM " + referenced(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
+		" AND NOT EXISTS (SELECT 1 FROM " + keyRows(p) + " p WHERE " + strings.Join(on, " AND ") + ") LIMIT 1"
 	vals, err := x.firstTexts(sql, len(sel))
 	if err != nil || vals == nil {
 		return err

@@ -246,7 +246,7 @@ func (x *exec) unreferenced(t *catalog.Table) error {
 			sel = append(sel, "c."+ast.QuoteIdent(name))
 			on = append(on, "c."+ast.QuoteIdent(name)+" = p."+ast.QuoteIdent(t.Columns[ref.FK.RefCols[i]].Name))
 		}
-		vals, err := x.firstTexts("SELECT "+strings.Join(sel, ", ")+" FROM "+ownRows(ref.Table)+" c WHERE EXISTS (SELECT 1 FROM "+
+		vals, err := x.firstTexts("SELECT "+strings.Join(sel, ", ")+" FROM "+keyRows(ref.Table)+" c WHERE EXISTS (SELECT 1 FROM "+
 			qualified(t)+" p WHERE "+strings.Join(on, " AND ")+") LIMIT 1", len(sel))
 		if err != nil {
 			return err

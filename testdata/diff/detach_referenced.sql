@@ -1,0 +1,27 @@
+-- A partition whose rows are referred to does not leave its table, whatever refers to them.
+create schema dr; set search_path = dr;
+create table p (id int primary key) partition by range (id);
+create table p1 partition of p for values from (0) to (10);
+create table p2 partition of p for values from (10) to (20);
+create table c (id int references p) partition by range (id);
+create table c1 partition of c for values from (0) to (100) partition by list (id);
+create table c1d partition of c1 default;
+create table plain (id int references p);
+insert into p values (1), (11);
+insert into c values (1);
+alter table p detach partition p1;
+alter table p detach partition p1 concurrently;
+select tableoid::regclass, id from p order by id;
+delete from c;
+insert into plain values (11);
+alter table p detach partition p2;
+alter table p detach partition p1;
+select tableoid::regclass, id from p order by id;
+create table s (id int primary key, up int references s) partition by range (id);
+create table s1 partition of s for values from (0) to (10);
+create table s2 partition of s for values from (10) to (20);
+insert into s values (1, null), (11, 1);
+alter table s detach partition s1;
+alter table s detach partition s2;
+select * from s;
+drop schema dr cascade;
