@@ -11,9 +11,9 @@ import (
 )
 
 // readBefore makes scans read the state before the statement when a WITH query
-// changes a table that another part of the statement reads, or RETURNING the
-// table that is written: all parts see one state, whatever the order they run
-// in. So do they when functions may see something else.
+// changes a table that another part of the statement reads, or the statement reads the
+// table that it writes while it writes: all parts see one state, whatever the order they
+// run in. So do they when functions may see something else.
 func (r *Run) readBefore() {
 	if r.env.From == nil && (r.callsBodies() || r.overlaps()) {
 		r.env.reader = r.env.Txn.Before()
@@ -152,9 +152,10 @@ func (r *Run) fill(list []*plan.CTE) error {
 	return nil
 }
 
-// overlaps reports whether a WITH query writes a table that another part reads.
+// overlaps reports whether a part of the statement writes a table that another one, or it
+// itself meanwhile, reads.
 func (r *Run) overlaps() bool {
-	if returningSees(r.query.Root) {
+	if readsWritten(r.query.Root) {
 		return true
 	}
 	parts := []plan.Node{r.query.Root}
@@ -162,7 +163,7 @@ func (r *Run) overlaps() bool {
 	for _, c := range r.query.CTEs {
 		parts = append(parts, c.Plan)
 		modifying = modifying || c.Modifying
-		if c.Modifying && returningSees(c.Plan) {
+		if c.Modifying && readsWritten(c.Plan) {
 			return true
 		}
 	}
@@ -181,20 +182,17 @@ func (r *Run) overlaps() bool {
 	return false
 }
 
-// returningSees reports whether a subquery in RETURNING reads the table that the
-// statement writes.
-func returningSees(n plan.Node) bool {
-	var list []plan.Expr
-	switch n := n.(type) {
-	case *plan.Insert:
-		list = n.Returning
-	case *plan.Update:
-		list = n.Returning
-	case *plan.Delete:
-		list = n.Returning
+// readsWritten reports whether a statement reads the table that it writes while it
+// writes: in RETURNING, in what ON CONFLICT or an action of MERGE computes, or in a
+// condition of new rows.
+func readsWritten(n plan.Node) bool {
+	switch n.(type) {
+	case *plan.Insert, *plan.Update, *plan.Delete, *plan.Merge:
+	default:
+		return false
 	}
 	found := false
-	for _, e := range list {
+	plan.MapExprs(n, func(e plan.Expr) plan.Expr {
 		plan.Visit(e, func(x plan.Expr) bool {
 			if s, ok := x.(*plan.SubPlan); ok {
 				for _, oid := range written(n) {
@@ -203,7 +201,8 @@ func returningSees(n plan.Node) bool {
 			}
 			return !found
 		})
-	}
+		return e
+	})
 	return found
 }
 
