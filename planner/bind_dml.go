@@ -6,6 +6,7 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
+	"maps"
 )
 
 // liveCols lists the numbers of the columns that are not dropped.
@@ -146,50 +147,64 @@ func (l layout) addTable(r *rel, live []int, base int) {
 	}
 }
 
-// returning binds RETURNING over the changed row and the extra columns. system
-// are the system columns that it reads, which then follow these.
-func (p *planner) returning(list []ast.Target, d *destination, alias string, extra *fromExtra, sc *scope) (out []plan.Expr, cols []plan.OutCol, system []int) {
+// boundReturning is a RETURNING list with its entry of the changed row and the entries
+// beside it.
+type boundReturning struct {
+	row *rel
+	bl  *block
+}
+
+// bindReturning binds RETURNING, nil for none. beside is what UPDATE ... FROM and DELETE ...
+// USING have beside the target, nil for nothing.
+func (p *planner) bindReturning(list []ast.Target, d *destination, alias string, beside *block, others []*nsItem, sc *scope) *boundReturning {
 	if list == nil {
-		return nil, nil, nil
+		return nil
 	}
 	r := p.entry(d, alias)
 	r.upserted = d.upsert != nil
 	p.watch(r, d.right)
-	bl := &block{rels: map[int]*rel{r.id: r}}
+	out := &boundReturning{row: r, bl: &block{rels: map[int]*rel{r.id: r}}}
 	ns := []*nsItem{p.ownNames(r, d.shape, alias)}
 	if r.upserted {
 		ns = append(ns, p.outOfReach(d))
 	}
-	live := liveCols(d.table)
-	lay := layout{}
-	if extra != nil {
-		ns = append(ns, extra.ns...)
-		for k, v := range extra.lay {
-			lay[k] = len(live) + v
-		}
-		for id, x := range extra.bl.rels {
-			bl.rels[id] = x
-		}
+	ns = append(ns, others...)
+	inner := &scope{parent: sc, items: ns}
+	if beside != nil {
+		maps.Copy(out.bl.rels, beside.rels)
+		inner.joins = beside.from
 	}
 	if d.tree != nil && d.views == nil {
 		r.tree = &tree{members: d.tree}
 	}
-	b := &binder{planner: p, scope: &scope{parent: sc, items: ns}, what: "RETURNING", noAgg: true, noWin: true}
+	b := &binder{planner: p, scope: inner, what: "RETURNING", noAgg: true, noWin: true}
 	for i := range list {
-		p.target(&list[i], b, bl)
+		p.target(&list[i], b, out.bl)
+	}
+	return out
+}
+
+// planReturning puts RETURNING over the changed row and the columns of other entries that
+// follow it, which extra has. system are the system columns that it reads, which then
+// follow these.
+func (p *planner) planReturning(ret *boundReturning, d *destination, extra layout) (out []plan.Expr, cols []plan.OutCol, system []int) {
+	if ret == nil {
+		return nil, nil, nil
+	}
+	live := liveCols(d.table)
+	lay := layout{}
+	for k, v := range extra {
+		lay[k] = len(live) + v
 	}
 	var xs []plan.Expr
-	for _, t := range bl.targets {
+	for _, t := range ret.bl.targets {
 		x := p.known(t.x)
 		xs = append(xs, x)
 		cols = append(cols, plan.OutCol{Name: t.name, T: x.Type(), Table: t.tbl, AttNum: t.attnum})
 	}
-	base, replace, _ := p.through(d, r)
+	base, replace, _ := p.through(d, ret.row)
 	lay.addTable(base, live, 0)
-	at := len(live)
-	if extra != nil {
-		at += len(extra.lay)
-	}
+	at := len(live) + len(extra)
 	xs = replaceIn(xs, replace)
 	for _, c := range []int{plan.ColCtid, plan.ColXmin, plan.ColXmax} {
 		if findColumn(xs, base, c) != nil {
@@ -201,6 +216,20 @@ func (p *planner) returning(list []ast.Target, d *destination, alias string, ext
 		lay[[2]int{base.id, plan.ColTableOID}] = at + len(system)
 	}
 	return p.planExprs(xs, lay), cols, system
+}
+
+// columnsRead lists the columns of a block's entries that expressions read, themselves or
+// in subqueries, each once.
+func columnsRead(xs []plan.Expr, bl *block) (out []*plan.Var) {
+	seen := map[[2]int]bool{}
+	replaceIn(xs, func(x plan.Expr) plan.Expr {
+		if v, ok := x.(*plan.Var); ok && bl.rels[v.Rel] != nil && !seen[[2]int{v.Rel, v.Col}] {
+			seen[[2]int{v.Rel, v.Col}] = true
+			out = append(out, v)
+		}
+		return x
+	})
+	return out
 }
 
 // beside is the scope around the query of an INSERT: hints tell of the table, which
@@ -231,13 +260,6 @@ func findColumn(xs []plan.Expr, base *rel, col int) (found *plan.Var) {
 		})
 	}
 	return found
-}
-
-// fromExtra is what RETURNING of UPDATE … FROM may see beside the target.
-type fromExtra struct {
-	ns  []*nsItem
-	lay layout
-	bl  *block
 }
 
 // constTargets are the columns of a query that are constants whatever its rows are, by

@@ -43,7 +43,7 @@ func (p *planner) planInsert(s *ast.Insert, outer *scope) plan.Node {
 			d.upsert = ins.OnConflict
 		}
 	}
-	ins.Returning, ins.Cols, ins.System = p.returning(s.Returning, d, s.Alias, nil, sc)
+	ins.Returning, ins.Cols, ins.System = p.planReturning(p.bindReturning(s.Returning, d, s.Alias, nil, nil, sc), d, nil)
 	ins.HasReturning = s.Returning != nil
 	if s.OnConflict != nil {
 		p.mustArbitrate(s.OnConflict, ins.OnConflict)

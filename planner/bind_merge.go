@@ -1,9 +1,6 @@
 package planner
 
 import (
-	"maps"
-	"slices"
-
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -55,73 +52,52 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	}
 	p.addNames(both, others)
 	source := &scope{parent: sc, block: bl, items: others}
-	join := &joinItem{kind: kind, l: item, r: &joinItem{rel: r}}
 	on := &binder{planner: p, scope: both, what: "JOIN/ON", noAgg: true, noWin: true}
-	join.on = on.cond(s.On)
-	bl.from = []*joinItem{join}
+	cond := on.cond(s.On)
+	bl.from = []*joinItem{item, {rel: r}} // whoever reads columns of the table has a row of it
+	m := &plan.Merge{Table: t, Tree: p.dmlTree(t, s.Table.Only)}
+	var read []plan.Expr
+	for i := range s.Whens {
+		w := p.mergeWhen(&s.Whens[i], t, r, both, source)
+		m.Whens = append(m.Whens, w)
+		read = append(append(read, w.Values...), w.Cond)
+	}
+	bl.from = []*joinItem{{kind: kind, l: item, r: &joinItem{rel: r}, on: cond}}
 	live := liveCols(t)
 	lay := layout{}
-	lay.addTable(r, live, 0)
-	addVar := func(rel *rel, col int, ty types.T) {
-		bl.targets = append(bl.targets, target{x: &plan.Var{At: plan.At{T: ty, Off: -1}, Rel: rel.id, Col: col}})
+	addVar := func(id, col int, ty types.T) {
+		if k := [2]int{id, col}; len(bl.targets) > 0 {
+			lay[k] = len(bl.targets) - 1
+		}
+		bl.targets = append(bl.targets, target{x: &plan.Var{At: plan.At{T: ty, Off: -1}, Rel: id, Col: col}})
 	}
-	addVar(r, plan.ColRowKey, types.TBytea)
+	addVar(r.id, plan.ColRowKey, types.TBytea)
 	for _, c := range live {
-		addVar(r, c, t.Columns[c].Type)
+		addVar(r.id, c, t.Columns[c].Type)
 	}
-	for _, id := range slices.Sorted(maps.Keys(bl.rels)) {
-		o := bl.rels[id]
-		for c := range o.cols {
-			if o.id != r.id && o.cols[c].Name != "" {
-				lay[[2]int{o.id, c}] = len(bl.targets) - 1
-				addVar(o, c, o.cols[c].T)
-			}
+	for _, v := range columnsRead(read, bl) {
+		if v.Rel != r.id || v.Col == plan.ColCtid || v.Col == plan.ColXmin {
+			addVar(v.Rel, v.Col, v.T)
 		}
 	}
-	for _, c := range []int{plan.ColCtid, plan.ColXmin} {
-		lay[[2]int{r.id, c}] = len(bl.targets) - 1
-		addVar(r, c, outCol(r, c).T)
-	}
-	sources := bl.targets[1+len(live):]
 	if r.tree != nil {
-		lay[[2]int{r.id, plan.ColTableOID}] = len(bl.targets) - 1
-		addVar(r, plan.ColTableOID, types.TOid)
+		addVar(r.id, plan.ColTableOID, types.TOid)
 	}
 	bl.ncols = len(bl.targets)
 	q := &query{rel: p.newRel(), block: bl}
 	for i := range bl.targets {
 		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
 	}
-	m := &plan.Merge{Table: t, Tree: p.dmlTree(t, s.Table.Only)}
-	for i := range s.Whens {
-		m.Whens = append(m.Whens, p.mergeWhen(&s.Whens[i], t, r, both, source, lay))
+	for i := range m.Whens {
+		w := &m.Whens[i]
+		w.Values = p.planExprs(w.Values, lay)
+		w.Cond = p.planExprs([]plan.Expr{w.Cond}, lay)[0]
 	}
 	p.mergeChecks(t, m.Whens)
-	dropUnused(m, sources, len(live))
 	m.Input = p.planQuery(q)
 	m.Common.Rows, m.Cost = m.Input.Base().Rows, m.Input.Base().Cost
 	p.prepareCTEs(defs)
 	return m
-}
-
-// dropUnused replaces the source's and the system columns that no WHEN clause reads by NULL; first is
-// the number of the first one in the clauses' input.
-func dropUnused(m *plan.Merge, sources []target, first int) {
-	used := map[int]bool{}
-	plan.MapExprs(m, func(e plan.Expr) plan.Expr {
-		plan.Visit(e, func(x plan.Expr) bool {
-			if c, ok := x.(*plan.Col); ok {
-				used[c.Idx] = true
-			}
-			return true
-		})
-		return e
-	})
-	for i := range sources {
-		if !used[first+i] {
-			sources[i].x = nullOf(sources[i].x)
-		}
-	}
 }
 
 // mergeTable finds the table that MERGE changes.
@@ -142,7 +118,7 @@ const whenAnd = "WHEN"
 
 // mergeWhen binds a WHEN clause; one of rows that are not matched sees the
 // source alone.
-func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, source *scope, lay layout) plan.MergeWhen {
+func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, source *scope) plan.MergeWhen {
 	out := plan.MergeWhen{Matched: w.Matched}
 	sc := both
 	if !w.Matched {
@@ -150,20 +126,19 @@ func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, so
 	}
 	b := &binder{planner: p, scope: sc, what: whenAnd, noAgg: true, noWin: true}
 	if w.Cond != nil {
-		out.Cond = p.planExprs([]plan.Expr{conjunctionOr(b.cond(w.Cond))}, lay)[0]
+		out.Cond = conjunctionOr(b.cond(w.Cond))
 	}
 	switch w.Action {
 	case "UPDATE":
 		out.Action = plan.MergeUpdate
 		b.what = "UPDATE"
 		out.Cols, out.Values = p.assignments(w.Set, &destination{shape: t, table: t, right: p.dest}, r, b)
-		out.Values = p.planExprs(out.Values, lay)
 	case "DELETE":
 		out.Action = plan.MergeDelete
 	case "INSERT":
 		out.Action = plan.MergeInsert
 		b.what = "VALUES"
-		out.Values = p.planExprs(p.mergeInsert(w, t, b), lay)
+		out.Values = p.mergeInsert(w, t, b)
 	}
 	return out
 }

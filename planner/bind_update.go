@@ -132,16 +132,28 @@ func (p *planner) changeNames(ref *ast.TableRef, from []ast.FromItem, where ast.
 	return r, inner, others
 }
 
+// change is what changeInput finds for UPDATE or DELETE.
+type change struct {
+	in      plan.Node
+	setCols []int
+	parts   []plan.Part // columns of which old and new value are in part
+	unread  []int       // columns for which NULL stands
+	ret     *boundReturning
+	extra   layout // the columns of other entries that RETURNING reads
+}
+
 // changeInput plans the rows that UPDATE or DELETE works on: the row key, the
 // live columns, the new values, then the columns of other entries that
-// RETURNING needs. parts are the columns of which old and new value are in part, unread those for
-// which NULL stands.
+// RETURNING needs.
 // With cursor there is no condition but that the row is the one that the cursor
 // stands on.
 func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.Expr, cursor string, d *destination, verb string,
-	sc *scope, set []ast.Assign, returning bool) (in plan.Node, setCols []int, extra *fromExtra, nExtra int, parts []plan.Part, unread []int) {
+	sc *scope, set []ast.Assign, list []ast.Target) *change {
 	r, inner, others := p.changeNames(ref, from, where, d, sc)
 	bl := inner.block
+	out := &change{extra: layout{}, ret: p.bindReturning(list, d, ref.Alias, bl, others, sc)}
+	returning := out.ret != nil
+	var setCols []int
 	var values []plan.Expr
 	if set != nil {
 		sb := &binder{planner: p, scope: inner, what: "UPDATE", noAgg: true, noWin: true}
@@ -179,11 +191,11 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	switch {
 	case returning || r.tree != nil || d.tree != nil:
 	case set == nil:
-		unread = p.undeleted(t)
+		out.unread = p.undeleted(t)
 	case d.views == nil:
-		unread = p.unread(t, setCols)
+		out.unread = p.unread(t, setCols)
 	}
-	for _, c := range unread {
+	for _, c := range out.unread {
 		bl.targets[1+slices.Index(live, c)].x = nullConst(t.Columns[c].Type)
 	}
 	if set != nil {
@@ -194,20 +206,14 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 			p.partAssigned(r, setCols, values)
 		}
 	}
-	extra = &fromExtra{ns: others, lay: layout{}, bl: bl}
 	if returning {
-		for _, o := range bl.rels {
-			if o.id == r.id {
-				continue
-			}
-			for c := range o.cols {
-				if o.cols[c].Name == "" {
-					continue
-				}
-				extra.lay[[2]int{o.id, c}] = nExtra
-				nExtra++
-				addVar(o, c, o.cols[c].T)
-			}
+		xs := make([]plan.Expr, len(out.ret.bl.targets))
+		for i, t := range out.ret.bl.targets {
+			xs[i] = t.x
+		}
+		for i, v := range columnsRead(xs, bl) {
+			out.extra[[2]int{v.Rel, v.Col}] = i
+			addVar(bl.rels[v.Rel], v.Col, v.T)
 		}
 	}
 	if r.tree != nil {
@@ -218,8 +224,9 @@ func (p *planner) changeInput(ref *ast.TableRef, from []ast.FromItem, where ast.
 	for i := range bl.targets {
 		q.cols = append(q.cols, plan.OutCol{T: bl.targets[i].x.Type()})
 	}
-	in = p.planQuery(q)
-	return in, setCols, extra, nExtra, p.partsOf(r, setCols), unread
+	out.in, out.setCols = p.planQuery(q), setCols
+	out.parts = p.partsOf(r, setCols)
+	return out
 }
 
 func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
@@ -228,10 +235,10 @@ func (p *planner) planUpdate(s *ast.Update, outer *scope) plan.Node {
 		sc, defs = p.with(s.With, s, outer)
 	}
 	d := p.destination(&s.Table.Name, s.Table.Only, "UPDATE")
-	in, set, extra, n, parts, unread := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning != nil)
-	u := &plan.Update{Table: d.table, Tree: d.tree, Input: in, SetCols: set, Parts: parts, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
-	u.Common.Rows, u.Cost = in.Base().Rows, in.Base().Cost
-	u.Returning, u.Cols, u.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
+	c := p.changeInput(s.Table, s.From, s.Where, s.Current, d, "UPDATE", sc, s.Set, s.Returning)
+	u := &plan.Update{Table: d.table, Tree: d.tree, Input: c.in, SetCols: c.setCols, Parts: c.parts, Unread: c.unread, Extra: len(c.extra), HasReturning: c.ret != nil}
+	u.Common.Rows, u.Cost = c.in.Base().Rows, c.in.Base().Cost
+	u.Returning, u.Cols, u.System = p.planReturning(c.ret, d, c.extra)
 	u.Checks = append(p.updateChecks(d, s.Returning != nil), p.viewChecks(d, liveCols(d.table))...)
 	d.grant()
 	p.prepareCTEs(defs)
@@ -244,10 +251,10 @@ func (p *planner) planDelete(s *ast.Delete, outer *scope) plan.Node {
 		sc, defs = p.with(s.With, s, outer)
 	}
 	d := p.destination(&s.Table.Name, s.Table.Only, "DELETE")
-	in, _, extra, n, _, unread := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning != nil)
-	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: in, Unread: unread, Extra: n, HasReturning: s.Returning != nil}
-	del.Common.Rows, del.Cost = in.Base().Rows, in.Base().Cost
-	del.Returning, del.Cols, del.System = p.returning(s.Returning, d, s.Table.Alias, extra, sc)
+	c := p.changeInput(s.Table, s.Using, s.Where, s.Current, d, "DELETE", sc, nil, s.Returning)
+	del := &plan.Delete{Table: d.table, Tree: d.tree, Input: c.in, Unread: c.unread, Extra: len(c.extra), HasReturning: c.ret != nil}
+	del.Common.Rows, del.Cost = c.in.Base().Rows, c.in.Base().Cost
+	del.Returning, del.Cols, del.System = p.planReturning(c.ret, d, c.extra)
 	d.grant()
 	p.prepareCTEs(defs)
 	return del
