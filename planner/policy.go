@@ -93,14 +93,17 @@ func (p *planner) policies(t *catalog.Table, command byte) (permissive, restrict
 
 // policyCond binds a condition of a policy over an entry of its table.
 func (p *planner) policyCond(pol *catalog.Policy, q *catalog.BoundQuery, r *rel) plan.Expr {
-	if slices.Contains(p.policing, pol.Table) {
-		failf(sqlerr.InvalidObjectDefinition, -1, "infinite recursion detected in policy for relation \"%s\"", p.Snap.Table(pol.Table).Name)
-	}
-	p.policing = append(p.policing, pol.Table)
 	s, err := p.Texts.ParseQuery(q.Query)
 	if err != nil {
 		fail(err)
 	}
+	// What a policy reads in a subquery is subject to policies as well. A table whose
+	// policies are being bound may be among it as long as those have no subqueries.
+	again := func(o policed) bool { return o.cond == q || o.table == pol.Table && hasSubquery(s.Targets[0].X) }
+	if slices.ContainsFunc(p.policing, again) {
+		failf(sqlerr.InvalidObjectDefinition, -1, "infinite recursion detected in policy for relation \"%s\"", p.Snap.Table(pol.Table).Name)
+	}
+	p.policing = append(p.policing, policed{pol.Table, q})
 	named := *r
 	named.alias = aliasOf(s.From[0].(*ast.TableRef))
 	right := p.watched[r.id]
@@ -112,6 +115,22 @@ func (p *planner) policyCond(pol *catalog.Policy, q *catalog.BoundQuery, r *rel)
 	p.watch(r, right)
 	p.policing = p.policing[:len(p.policing)-1]
 	return x
+}
+
+// policed is a condition of a policy that is being bound.
+type policed struct {
+	table types.OID
+	cond  *catalog.BoundQuery
+}
+
+// hasSubquery reports whether an expression has a subquery.
+func hasSubquery(x ast.Expr) (found bool) {
+	ast.Walk(x, func(n ast.Node) bool {
+		_, ok := n.(*ast.Select)
+		found = found || ok
+		return !found
+	})
+	return found
 }
 
 // quals are the conditions under which the actor sees rows for a command.

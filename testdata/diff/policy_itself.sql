@@ -1,0 +1,46 @@
+-- Policies that read their own table: the rows that SELECT's policies show.
+CREATE ROLE pi_u LOGIN;
+CREATE TABLE pi (id int PRIMARY KEY, owner name, a int);
+GRANT ALL ON pi TO pi_u;
+INSERT INTO pi VALUES (1, 'pi_u', 1), (2, 'postgres', 2), (3, 'pi_u', 3);
+ALTER TABLE pi ENABLE ROW LEVEL SECURITY;
+CREATE POLICY s ON pi FOR SELECT USING (owner = current_user);
+CREATE POLICY i ON pi FOR INSERT WITH CHECK ((SELECT count(*) FROM pi) < 4);
+CREATE POLICY w ON pi FOR UPDATE USING (a <= (SELECT max(z.a) FROM pi z)) WITH CHECK (EXISTS (SELECT FROM pi z WHERE z.id = pi.id));
+CREATE POLICY d ON pi FOR DELETE USING (EXISTS (SELECT FROM pi z WHERE z.id > pi.id));
+SET ROLE pi_u;
+TABLE pi ORDER BY id;
+INSERT INTO pi VALUES (4, 'pi_u', 4), (5, 'pi_u', 5);
+INSERT INTO pi VALUES (6, 'pi_u', 6);
+UPDATE pi SET a = a + 10 RETURNING *;
+DELETE FROM pi WHERE id IN (1, 5) RETURNING id;
+RESET ROLE;
+TABLE pi ORDER BY id;
+-- One that SELECT's policy reads as well is refused, whatever the command is.
+ALTER POLICY s ON pi USING (owner = (SELECT max(owner) FROM pi));
+SET ROLE pi_u;
+SELECT * FROM pi;
+INSERT INTO pi VALUES (7, 'pi_u', 7);
+UPDATE pi SET a = 0;
+RESET ROLE;
+CREATE TABLE po (x name);
+INSERT INTO po VALUES ('pi_u');
+GRANT ALL ON po TO pi_u;
+ALTER POLICY s ON pi USING (owner = (SELECT x FROM po));
+SET ROLE pi_u;
+SELECT * FROM pi ORDER BY id;
+INSERT INTO pi VALUES (7, 'pi_u', 7);
+RESET ROLE;
+-- Two tables that read each other.
+ALTER TABLE po ENABLE ROW LEVEL SECURITY;
+CREATE POLICY o ON po USING (EXISTS (SELECT FROM pi));
+SET ROLE pi_u;
+SELECT * FROM pi ORDER BY id;
+SELECT * FROM po;
+RESET ROLE;
+ALTER POLICY o ON po USING (true);
+CREATE POLICY oi ON po AS RESTRICTIVE FOR INSERT WITH CHECK ((SELECT count(*) FROM pi) > 1);
+SET ROLE pi_u;
+SELECT id FROM pi ORDER BY id;
+INSERT INTO po VALUES ('a');
+RESET ROLE;
