@@ -193,7 +193,8 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 	} else if call.OpSchema != "" {
 		op = plan.OperatorIn(call.OpSchema, e.Op)
 	}
-	if call.Args[1].Type() != elem {
+	// Arrays have no arrays; the elements of one of domains over arrays stay as they are.
+	if of := call.Args[1].Type(); of != elem && (b.info(of.OID).Array != 0 || b.Snap.BaseType(elem).OID != of.OID) {
 		at := b.info(call.Args[1].Type().OID).Array
 		arr = b.must(arr, b.T(at, -1), implicit)
 	}

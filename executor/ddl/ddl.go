@@ -69,6 +69,8 @@ type Env struct {
 	// BodiesUnchecked is check_function_bodies = off: the text of a function's body is
 	// taken as it is, as what it names may come later.
 	BodiesUnchecked bool
+	// Configured runs f with the parameters that a function's SET options give.
+	Configured func(fn *catalog.Function, f func() error) error
 	// Text is the whole statement's text, for expressions kept as written.
 	Text string
 	// Notice sends a notice to the client.

@@ -72,8 +72,13 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	if x.BodiesUnchecked && !f.Standard {
 		return tag, nil
 	}
-	// The body may call the function itself, so it is checked when that is there.
-	if err := x.checkBody(made, s, body); err != nil || !f.Standard {
+	// The body may call the function itself, so it is checked when that is there, and as
+	// it will run: with what SET gives it. One in standard form is bound here and now.
+	check := func() error { return x.checkBody(made, s, body) }
+	if len(f.Config) > 0 && !f.Standard {
+		check = func() error { return x.Configured(made, func() error { return x.checkBody(made, s, body) }) }
+	}
+	if err := check(); err != nil || !f.Standard {
 		return tag, err
 	}
 	if text := planner.BodyText(x.Planner(), made, x.BodyText); text != "" {

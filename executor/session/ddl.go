@@ -182,6 +182,14 @@ func (s *Session) ddlEnv(ctx context.Context, c *call) *ddl.Env {
 			s.actAs(role)
 			return f()
 		},
+		Configured: func(fn *catalog.Function, f func() error) error {
+			_, leave, err := s.configured(fn, nil)
+			if err != nil {
+				return err
+			}
+			defer leave()
+			return f()
+		},
 		Planner: func() *planner.Context {
 			p := s.planDuring(ctx, ch.Snapshot())
 			p.ParamTypes = typesOf(c.params)

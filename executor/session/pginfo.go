@@ -157,6 +157,7 @@ func (r regNames) InBounds(t types.T, d types.Datum) (types.Datum, error) {
 // Attributes implements types.RegNames.
 func (r regNames) Attributes(typ types.OID) ([]string, []types.T, error) {
 	snap := r.s.snapshot()
+	typ = snap.BaseType(types.Of(typ)).OID
 	var cols []catalog.Column
 	if u := snap.TypeByOID(typ); u != nil && u.Kind == 'c' {
 		cols = u.Columns

@@ -1,0 +1,32 @@
+-- Functions that SET gives a search_path, JSON of domains over composites, arrays of
+-- domains over arrays, JSON of early times.
+create schema s1; create table s1.t(a int); insert into s1.t values (7);
+create function f1() returns int language sql set search_path = s1 as 'select a from t';
+select f1();
+create type ct as (a int, b text); create domain dc as ct check ((value).a > 0);
+select to_json(row(1,'x')::dc), to_jsonb(row(1,'x')::ct::dc), json_agg(row(1,'x')::dc), json_build_array(row(1,'x')::dc), row_to_json(row(1,'x')::dc);
+select array_to_json(array[row(1,'x')::dc]), json_build_object('k', row(1,'y')::dc);
+create domain da as int[];
+select 3 = any(array[array[1,2]::da]); 
+select array[1,2]::da = any(array[array[1,2]::da]);
+set timezone='Europe/Amsterdam';
+select to_json('0044-03-15 10:00:00 BC'::timestamptz), to_json('1900-01-01'::timestamptz), to_json('1800-01-01'::timestamptz), '0044-03-15 10:00:00 BC'::timestamptz;
+set timezone='Asia/Kolkata';
+select to_json('0044-03-15 10:00:00 BC'::timestamptz), to_json('2020-01-01'::timestamptz), to_jsonb('0044-03-15 10:00:00 BC'::timestamptz);
+create table td(id int, x da, y da[]); insert into td values (1,'{1,2}',array['{1,2}'::da,'{3}']),(2,'{3}',array['{4}'::da]),(3,null,null);
+select id, x = any(y), x <> all(y), '{3}'::int[] = any(y), x in ('{1,2}','{3}') from td order by id;
+select id from td where x = any(array['{3}'::da,'{9}']);
+set timezone='America/Los_Angeles';
+select to_json('0044-03-15 10:00:00 BC'::timestamptz), to_json('1800-01-01'::timestamptz), to_jsonb('0044-03-15 10:00:00 BC'::timestamptz);
+create type pr as (x int); create domain dpr as pr;
+select * from json_populate_record(null::dpr, '{"x":3}');
+select json_agg(t) from (select row(3)::dpr as c) t;
+create function f2() returns int language sql set search_path = nosuch as 'select a from t';
+create function f3() returns text language sql set datestyle = 'German' as $$ select '2020-03-04'::date::text $$;
+select f3(), current_setting('datestyle');
+create function f4() returns int language sql set search_path = s1 begin atomic select a from t; end;
+create function f4() returns int language sql set search_path = s1 begin atomic select a from s1.t; end;
+select f4(), current_setting('search_path');
+create function f5() returns int language sql set search_path = s1 as 'select nope from t';
+show search_path;
+drop function f1, f3, f4; drop schema s1 cascade; drop table td; drop domain da,dc,dpr; drop type pr, ct;
