@@ -78,6 +78,10 @@ func passOver(op Operator, n int64) bool {
 
 func (op *limit) Open(env *Env) error {
 	op.env, op.done = env, false
+	var err error
+	if op.skip, _, err = rowCount(env, op.node.Offset, true); err != nil {
+		return err
+	}
 	n, absent, err := rowCount(env, op.node.Count, false)
 	if err != nil {
 		return err
@@ -85,9 +89,6 @@ func (op *limit) Open(env *Env) error {
 	op.left = n
 	if absent {
 		op.left = -1
-	}
-	if op.skip, _, err = rowCount(env, op.node.Offset, true); err != nil {
-		return err
 	}
 	if op.last != nil {
 		op.last.reset()

@@ -21,7 +21,7 @@ import (
 // BY and LIMIT, where left joins to derived tables follow.
 func (p *planner) limitLeft(q *query) {
 	b := q.block
-	if p.NoOptimizer || q.limit == nil || q.ties || len(q.sort) == 0 || len(q.locks) > 0 || b.values != nil || len(b.from) != 1 ||
+	if p.NoOptimizer || q.limit == nil || q.ties || drawn(q) || len(q.sort) == 0 || len(q.locks) > 0 || b.values != nil || len(b.from) != 1 ||
 		b.grouped || b.distinct || len(b.wins) > 0 || b.hasSRF || len(b.semis) > 0 {
 		return
 	}

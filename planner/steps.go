@@ -300,6 +300,11 @@ func sameTypes(a, b []plan.OutCol) bool {
 	return len(a) == len(b)
 }
 
+// drawn reports whether LIMIT or OFFSET have other values each time they are computed.
+func drawn(q *query) bool {
+	return q.limit != nil && volatileWithin(q.limit) || q.offset != nil && volatileWithin(q.offset)
+}
+
 // sortLimit puts ORDER BY and LIMIT on top of n, which is sorted by the first
 // presorted keys.
 func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *query, lay layout, cols []plan.OutCol) plan.Node {
@@ -316,7 +321,7 @@ func (p *planner) sortLimit(n plan.Node, keys []plan.SortKey, presorted int, q *
 	}
 	if len(keys) > 0 {
 		s := &plan.Sort{Input: n, Keys: keys, Presorted: presorted}
-		if limit != nil && !q.ties && q.locks == nil {
+		if limit != nil && !q.ties && q.locks == nil && !drawn(q) {
 			s.Limit, s.Offset = limit, offset
 		}
 		s.Rows, s.Cost, s.Cols, s.Step = rows, n.Base().Cost+rows*2, cols, "sort"
