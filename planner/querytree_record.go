@@ -64,7 +64,8 @@ func (p *planner) record(x ast.Expr, e plan.Expr) plan.Expr {
 func (rec *recorder) merge(j *ast.Join, name string, l, r, x plan.Expr) {
 	_, plain := x.(*plan.Var)
 	m := mergedCol{j, len(rec.merges[j]), name, l, r, plain}
-	if rec.merges[j] = append(rec.merges[j], m); !plain {
+	rec.merges[j] = append(rec.merges[j], m)
+	if _, below := rec.merged[x]; !plain && !below { // else it is the value of a join below
 		rec.merged[x] = m
 	}
 }
