@@ -375,9 +375,7 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 	before := b.sets
 	var xs []plan.Expr
 	if r, ok := l.(*ast.Row); ok {
-		for _, x := range r.Elems {
-			xs = append(xs, b.expr(x))
-		}
+		xs = b.entries(r)
 	} else {
 		xs = []plan.Expr{b.expr(l)}
 	}
@@ -420,13 +418,13 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 // rowSub is (a, b) op (query).
 func (b *binder) rowSub(l *ast.Row, s *ast.Subquery, op string, off int) plan.Expr {
 	q := b.subselect(s.Query, s.Pos())
-	if len(q.cols) != len(l.Elems) {
-		failf(sqlerr.SyntaxError, off, "subquery has too %s columns", map[bool]string{true: "many", false: "few"}[len(q.cols) > len(l.Elems)])
+	ls := b.entries(l)
+	if len(q.cols) != len(ls) {
+		failf(sqlerr.SyntaxError, off, "subquery has too %s columns", map[bool]string{true: "many", false: "few"}[len(q.cols) > len(ls)])
 	}
 	row := &subquery{At: plan.At{T: types.TRecord, Off: off}, kind: plan.SubRow, q: q}
-	ls, rs := make([]plan.Expr, len(l.Elems)), make([]plan.Expr, len(l.Elems))
-	for i, x := range l.Elems {
-		ls[i] = b.expr(x)
+	rs := make([]plan.Expr, len(ls))
+	for i := range ls {
 		rs[i] = &plan.FieldOf{At: plan.At{T: q.cols[i].T, Off: off}, X: row, Idx: i}
 	}
 	x := b.rowOp(ls, rs, op, off)

@@ -103,10 +103,9 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 			return b.isDistinct(b.expr(e.L), b.expr(e.R), e.Not, e.Pos())
 		}
 		// literals take their types from the other side's fields
-		if len(l.Elems) != len(r.Elems) {
-			failf(sqlerr.SyntaxError, e.Pos(), "unequal number of entries in row expressions")
-		}
-		return b.distinctRows(len(l.Elems), func(i int) (plan.Expr, plan.Expr) { return b.expr(l.Elems[i]), b.expr(r.Elems[i]) }, e.Not, e.Pos())
+		ls, rs := b.entries(l), b.entries(r)
+		sameEntries(ls, rs, e.Pos())
+		return b.distinctRows(ls, rs, e.Not, e.Pos())
 	case *ast.Between:
 		return b.between(e)
 	case *ast.In:
@@ -363,16 +362,27 @@ func isNullConst(e ast.Expr) bool {
 	return ok && c.Kind == ast.ConstNull
 }
 
-// rowCompare expands (a, b) op (c, d).
-func (b *binder) rowCompare(l, r *ast.Row, op string, off int) plan.Expr {
-	if len(l.Elems) != len(r.Elems) {
+// entries binds what a row is written of; t.* and (x).* stand for their columns.
+func (b *binder) entries(r *ast.Row) []plan.Expr {
+	out := make([]plan.Expr, 0, len(r.Elems))
+	for _, x := range r.Elems {
+		out = append(out, b.spread(x)...)
+	}
+	return out
+}
+
+// sameEntries refuses the comparison of rows of different lengths.
+func sameEntries(l, r []plan.Expr, off int) {
+	if len(l) != len(r) {
 		failf(sqlerr.SyntaxError, off, "unequal number of entries in row expressions")
 	}
+}
+
+// rowCompare expands (a, b) op (c, d).
+func (b *binder) rowCompare(l, r *ast.Row, op string, off int) plan.Expr {
 	before := b.sets
-	ls, rs := make([]plan.Expr, len(l.Elems)), make([]plan.Expr, len(r.Elems))
-	for i := range ls {
-		ls[i], rs[i] = b.expr(l.Elems[i]), b.expr(r.Elems[i])
-	}
+	ls, rs := b.entries(l), b.entries(r)
+	sameEntries(ls, rs, off)
 	if len(ls) > 1 {
 		b.noSetIn(before, append(ls[:len(ls):len(ls)], rs...), off)
 	}
@@ -500,13 +510,12 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 }
 
 // distinctRows compares rows column by column.
-func (b *binder) distinctRows(n int, pair func(int) (l, r plan.Expr), not bool, off int) plan.Expr {
+func (b *binder) distinctRows(ls, rs []plan.Expr, not bool, off int) plan.Expr {
 	at := plan.At{T: types.TBool, Off: off}
 	outside := not && b.rec != nil // written down, NOT stays before the whole
-	args := make([]plan.Expr, n)
+	args := make([]plan.Expr, len(ls))
 	for i := range args {
-		l, r := pair(i)
-		args[i] = b.isDistinct(l, r, not && !outside, off)
+		args[i] = b.isDistinct(ls[i], rs[i], not && !outside, off)
 	}
 	switch {
 	case outside:
@@ -521,7 +530,7 @@ func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
 	lr, ok1 := l.(*plan.RowCtor)
 	rr, ok2 := r.(*plan.RowCtor)
 	if ok1 && ok2 && len(lr.Elems) == len(rr.Elems) {
-		return b.distinctRows(len(lr.Elems), func(i int) (plan.Expr, plan.Expr) { return lr.Elems[i], rr.Elems[i] }, not, off)
+		return b.distinctRows(lr.Elems, rr.Elems, not, off)
 	}
 	at := plan.At{T: types.TBool, Off: off}
 	eq := b.operator("", "=", l, r, off)
