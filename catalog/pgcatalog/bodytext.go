@@ -31,7 +31,7 @@ func (env *Env) BodyText(t *catalog.BodyTree) string {
 
 // change writes INSERT, UPDATE or DELETE at the depth of the writer, which stays.
 func (w *queryWriter) change(c *catalog.ChangeTree) {
-	depth := w.indent
+	depth, hiding := w.indent, w.hide(c.With)
 	w.with(c.Recursive, c.With)
 	w.open()
 	table := w.env.Snap.RelationText(w.env.DB, w.env.SearchPath, c.Schema, c.Table)
@@ -55,7 +55,7 @@ func (w *queryWriter) change(c *catalog.ChangeTree) {
 		w.clause(" RETURNING", 1)
 		w.targets(c.Returning)
 	}
-	w.indent = depth
+	w.indent, w.hiding = depth, hiding
 }
 
 func (w *queryWriter) where(x *catalog.TreeExpr) {

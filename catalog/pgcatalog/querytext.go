@@ -26,6 +26,24 @@ type queryWriter struct {
 	flat   bool // everything is on one line
 	wrap   int  // columns are put on one line up to this length; 0: one each, -1: all
 	indent int
+	hiding []string // names of WITH queries here and around: a table of such a name has its schema
+}
+
+// inner is a writer of a part that begins on a line of its own, with an empty text.
+func (w *queryWriter) inner() *queryWriter {
+	in := *w
+	in.buf = nil
+	return &in
+}
+
+// hide adds the names of WITH queries and returns the ones from before.
+func (w *queryWriter) hide(list []catalog.WithTree) []string {
+	was := w.hiding
+	w.hiding = slices.Clip(was)
+	for i := range list {
+		w.hiding = append(w.hiding, list[i].Name)
+	}
+	return was
 }
 
 // QueryText writes a query with the names of the environment's search path.
@@ -74,7 +92,7 @@ func (w *queryWriter) clause(s string, plus int) { w.keyword(s, -indentStep, ind
 
 // query writes a query at the depth of the writer, which stays.
 func (w *queryWriter) query(t *catalog.QueryTree) {
-	depth := w.indent
+	depth, hiding := w.indent, w.hide(t.With)
 	w.with(t.Recursive, t.With)
 	if t.SetOp != "" {
 		w.setOp(t)
@@ -112,7 +130,7 @@ func (w *queryWriter) query(t *catalog.QueryTree) {
 			w.str(" " + l.Wait)
 		}
 	}
-	w.indent = depth
+	w.indent, w.hiding = depth, hiding
 }
 
 func (w *queryWriter) with(recursive bool, list []catalog.WithTree) {
@@ -308,7 +326,7 @@ func (w *queryWriter) targets(list []catalog.TreeTarget) {
 	for i := range list {
 		w.str([]string{" ", ", "}[min(i, 1)])
 		t := &list[i]
-		in := &queryWriter{env: w.env, pretty: w.pretty, flat: w.flat, wrap: w.wrap, indent: w.indent}
+		in := w.inner()
 		in.expr(&t.X)
 		if t.Name != "" {
 			in.str(" AS " + catalog.QuoteIdent(t.Name))
@@ -341,7 +359,7 @@ func (w *queryWriter) from(word string, list []catalog.FromTree) {
 			continue
 		}
 		w.str(", ")
-		in := &queryWriter{env: w.env, pretty: w.pretty, flat: w.flat, wrap: w.wrap, indent: w.indent}
+		in := w.inner()
 		in.fromItem(&list[i])
 		if w.wrap >= 0 {
 			if bytes.HasPrefix(in.buf, []byte("\n")) {
@@ -380,9 +398,12 @@ func (w *queryWriter) fromItem(f *catalog.FromTree) {
 		if f.Only {
 			w.str("ONLY ")
 		}
-		if f.Schema == "" {
+		switch {
+		case f.Schema == "":
 			w.str(catalog.QuoteIdent(f.Table))
-		} else {
+		case slices.Contains(w.hiding, f.Table):
+			w.str(catalog.QualifiedIdent(f.Schema, f.Table))
+		default:
 			w.str(w.env.Snap.RelationText(w.env.DB, w.env.SearchPath, f.Schema, f.Table))
 		}
 	}
