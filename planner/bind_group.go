@@ -325,6 +325,11 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 		}
 		return g.column(x)
 	case *plan.RowCtor:
+		if x.Was != nil {
+			if i, ok := g.keys[exprKey(x.Was)]; ok {
+				return &plan.Relabel{At: x.At, X: g.keyVar(i, x.Off), Cast: plan.CastImplicit}
+			}
+		}
 		if x.Names != nil && g.row == nil {
 			g.row = x
 			defer func() { g.row = nil }()

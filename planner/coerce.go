@@ -213,7 +213,9 @@ func (p *planner) coerce(e plan.Expr, to types.T, ctx byte) plan.Expr {
 				row.Names = append(row.Names, c.Name)
 			}
 		}
-		row.T = to
+		if row.T = to; r.T.OID != to.OID {
+			row.Was = r
+		}
 		return &row
 	}
 	if x := p.rowTo(e, to, to.OID, ctx); x != nil {

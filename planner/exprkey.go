@@ -63,6 +63,8 @@ func (k *keyWriter) expr(e plan.Expr) {
 			fmt.Fprintf(k, "%v", e.Least)
 		case *plan.FieldOf:
 			fmt.Fprintf(k, "%d", e.Idx)
+		case *plan.RowCtor: // the names of the fields are part of the value: to_json shows them
+			fmt.Fprintf(k, "%q", e.Names)
 		case *plan.CoerceMod:
 			fmt.Fprintf(k, "%v", e.Explicit)
 		case *plan.CoerceArray:

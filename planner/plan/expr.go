@@ -246,6 +246,9 @@ type (
 		// Present is NULL where an outer join has no row and the value is NULL; nil:
 		// there always is one.
 		Present Expr
+		// Was is the row before it passed as a record, nil for one that was always one or
+		// that is of a type.
+		Was *RowCtor
 	}
 	// FieldOf takes the Idx-th field of a record value.
 	FieldOf struct {
