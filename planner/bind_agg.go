@@ -67,7 +67,7 @@ func (b *binder) aggregate(e *ast.Call, pr *catalog.Proc, args []plan.Expr, ret 
 				if raw.Type().OID == types.OUnknown && i < len(pr.Args) && pr.Args[i] != types.OAny {
 					continue // a literal is not the argument that became a text
 				}
-				if exprKey(stripImplicit(arg)) == exprKey(x) {
+				if key := exprKey(x); exprKey(stripImplicit(arg)) == key || arg.Type().OID == types.OBpchar && exprKey(arg) == key {
 					// of the argument's type, which is what is sorted
 					found, a.OrderBy[len(a.OrderBy)-1] = true, sortSpec(b.planner, arg, s)
 					break

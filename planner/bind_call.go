@@ -108,7 +108,7 @@ func (b *binder) callOf(e *ast.Call, fc *funcCall, inner *binder, before setCall
 	args = b.completeArgs(cand, args)
 	for i, x := range args {
 		// results take their type from such arguments, without the modifier
-		if x.Type().OID == types.OBpchar && (pr.Kind != 'f' || i < len(pr.Args) && isPoly(pr.Args[i])) {
+		if b.rec == nil && x.Type().OID == types.OBpchar && (pr.Kind != 'f' || i < len(pr.Args) && isPoly(pr.Args[i])) {
 			args[i] = b.coerceMod(x, types.TBpchar, implicit)
 		}
 	}

@@ -29,9 +29,11 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		if w.Action == "INSERT" {
 			kind = plan.Left
 		}
+		if w.Action == "NOTHING" { // some right there must be
+			p.dest.Need |= catalog.PrivSelect
+		}
 		p.dest.Need |= dmlPrivs[w.Action]
 	}
-	p.dest.Need |= catalog.PrivSelect // whatever ON reads
 	bl := &block{rels: map[int]*rel{}}
 	r := p.tableRel(t, aliasOf(s.Table))
 	p.watch(r, p.dest)
@@ -158,6 +160,7 @@ func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []p
 	width := make([]plan.Expr, len(t.Columns))
 	for i, x := range values {
 		c := &t.Columns[places[i].col]
+		p.dest.Insert = append(p.dest.Insert, places[i].col)
 		sp, ok := x.(*ast.Special)
 		isDefault := ok && sp.Kind == "DEFAULT"
 		if isDefault {

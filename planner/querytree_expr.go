@@ -295,7 +295,7 @@ func (w *treeWriter) aggregate(a *aggRef) string {
 		if i > 0 {
 			add(lit(", "))
 		}
-		if call.Variadic && i == len(args)-1 {
+		if i == len(args)-1 && (call.Variadic || ag.Proc.Variadic != 0 && ag.Proc.Variadic != types.OAny) {
 			add(lit("VARIADIC "))
 		}
 		add(w.exprPart(x, true))

@@ -67,6 +67,9 @@ func (d *deparser) function(e *Call, implicit bool) {
 			if i > 0 {
 				d.str(", ")
 			}
+			if e.VariadicArr && i == len(e.Written)-1 {
+				d.str("VARIADIC ")
+			}
 			if a.Name != "" {
 				d.str(catalog.QuoteIdent(a.Name) + " => ")
 			}
@@ -80,7 +83,7 @@ func (d *deparser) function(e *Call, implicit bool) {
 			d.str(", ")
 		}
 		last := i == len(args)-1
-		if last && (e.VariadicArr || e.Proc.Variadic != 0 && !any) {
+		if last && e.Defaults == 0 && (e.VariadicArr || e.Proc.Variadic != 0 && !any) {
 			d.str("VARIADIC ")
 		}
 		d.expr(x, true)

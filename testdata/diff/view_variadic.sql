@@ -1,0 +1,32 @@
+-- Views, checks and indexes over calls with defaults and VARIADIC parameters, and over
+-- aggregates of char(n).
+CREATE SCHEMA s; SET search_path = s;
+create function addp(a int, b int default 5, variadic c int[] default '{}') returns int language sql immutable as $$select a+b$$;
+create table t(id int, check (addp(id) > 5), g int generated always as (addp(id)) stored);
+insert into t values (1); table t;
+create table a(id int); insert into a values (1);
+create view v as select addp(id) from a; select * from v;
+select pg_get_viewdef('v');
+create view v2 as select addp(id,1), addp(b=>2,a=>id,variadic c=>array[id]), addp(id,1,2,3), addp(id,1,variadic array[id]), addp(a=>id), addp(id, b=>7) from a; select * from v2;
+select pg_get_viewdef('v2');
+create index on a (addp(id)); select pg_get_indexdef('a_addp_idx'::regclass);
+create function vcat(text, variadic text[]) returns text language sql as $$select concat($1,array_to_string($2,'+'),';')$$; create aggregate catv(variadic text[]) (sfunc=vcat, stype=text);
+create table b(v text); insert into b values ('q');
+create view v1 as select catv(v,'z'), catv(variadic array[v]) from b;
+select * from v1; select pg_get_viewdef('v1');
+alter table a rename to aa; select * from v; select * from v2; select pg_get_viewdef('v2');
+create table g(c char(3), d varchar(3), n numeric(5,2)); insert into g values ('b'),('a'),('a');
+create view w as select array_agg(distinct c order by c), string_agg(distinct c, c order by c desc), array_agg(distinct n order by n) from g; select * from w; select pg_get_viewdef('w');
+create view w2 as select jsonb_agg(distinct c order by c), count(distinct c), max(c) from g; select * from w2; select pg_get_viewdef('w2');
+create function gf() returns json language sql return (select json_agg(distinct c::text order by c::text) from g); select gf();
+create function gf2() returns bpchar[] language sql begin atomic select array_agg(distinct c order by c) from g; end; select gf2();
+create view x1 as select max(c) from g; select pg_get_viewdef('x1');
+create view x2 as select count(c) from g; select pg_get_viewdef('w2');
+create view w3 as select count(distinct c), max(c) from g; select pg_get_viewdef('w3');
+create view w4 as select jsonb_agg(c) from g; select pg_get_viewdef('w4');
+create view w5 as select jsonb_agg(distinct c) from g; select pg_get_viewdef('w5');
+create view w6 as select jsonb_agg(c order by c) from g; select pg_get_viewdef('w6');
+create view w7 as select jsonb_agg(distinct c order by c) from g; select pg_get_viewdef('w7');
+select * from v1; select pg_get_viewdef('v1');
+create view v3 as select catv(variadic array[c,'u']::text[]) from g;
+select * from v3; select pg_get_viewdef('v3');
