@@ -15,6 +15,9 @@ import (
 // verify checks NOT NULL and CHECK on rows of live columns. Of several faults
 // the one of the first row is reported, NOT NULL before CHECK.
 func (w *tableWriter) verify(b *vec.Batch) error {
+	if err := w.mayCall(); err != nil {
+		return err
+	}
 	row, fault := -1, func() error { return nil }
 	first := func(r int, f func() error) {
 		if row < 0 || r < row {

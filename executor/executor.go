@@ -70,6 +70,9 @@ type Env struct {
 	Behind func(*catalog.Index) bool
 	// TableExprs returns the bound expressions that writing to the table needs.
 	TableExprs func(*catalog.Table) (*plan.TableExprs, error)
+	// MayCall fails with 42501 if the current role may not execute a function; nil: it may
+	// execute all.
+	MayCall func(*catalog.Function) error
 	// LockMember, if it is there, locks a partition that rows are about to be stored in, and
 	// that was not locked before. ErrRetry if its definition may have changed.
 	LockMember func(*catalog.Table) error

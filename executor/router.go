@@ -90,6 +90,9 @@ func relayout(b *vec.Batch, at []int, sel []uint32) *vec.Batch {
 // find calls f for the rows of a batch of live columns with the number of their
 // partition, -1 for none, until f returns false.
 func (r *router) find(b *vec.Batch, f func(row, part int) bool) error {
+	if err := r.w.mayCall(); err != nil {
+		return err
+	}
 	for i := range r.exprs {
 		if r.exprs[i] == nil {
 			r.keys[i] = b.Cols[r.w.pos[r.set.Table.Key.Keys[i].Col]]

@@ -25,9 +25,11 @@ type tableWriter struct {
 	checks  []check
 	gen     []expr.Eval // per live column, nil unless generated
 	anyGen  bool
-	ixKeys  [][]expr.Eval // per index and key, nil for plain columns
-	preds   []expr.Eval   // per index, nil without predicate
-	plain   bool          // no index has expressions or a predicate
+	ixKeys  [][]expr.Eval       // per index and key, nil for plain columns
+	preds   []expr.Eval         // per index, nil without predicate
+	plain   bool                // no index has expressions or a predicate
+	calls   []*catalog.Function // see plan.TableExprs
+	allowed bool                // the role may execute calls
 
 	env  *Env
 	desc *table.Desc
@@ -82,7 +84,7 @@ func (r *Run) writer(t *catalog.Table) (*tableWriter, error) {
 		w.desc, w.w = desc, desc.NewWriter(r.env.Txn)
 	}
 	r.writing = append(r.writing, w)
-	w.env, w.bound, w.expected = r.env, nil, 0
+	w.env, w.bound, w.expected, w.allowed = r.env, nil, 0, false
 	w.touched = r.touchedBy(t.OID)
 	w.w.Replaced = w.replaced
 	w.refs = r.env.Snap.Referencing(r.env.DB, t.OID)
@@ -94,7 +96,7 @@ func newTableWriter(t *catalog.Table, env *Env) (*tableWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &tableWriter{table: t, live: ex.Live, plain: true, pos: make([]int, len(t.Columns))}
+	w := &tableWriter{table: t, live: ex.Live, calls: ex.Calls, plain: true, pos: make([]int, len(t.Columns))}
 	w.replaced = w.unsee
 	for i := range w.pos {
 		w.pos[i] = -1
@@ -308,6 +310,9 @@ func (w *tableWriter) completePart(b *vec.Batch) (*vec.Batch, error) {
 
 // compute is completePart without a look at the constraints.
 func (w *tableWriter) compute(b *vec.Batch) (*vec.Batch, error) {
+	if err := w.mayCall(); err != nil {
+		return nil, err
+	}
 	out := b
 	if w.anyGen {
 		out = &vec.Batch{Cols: slices.Clone(b.Cols), N: b.N, Sel: b.Sel}
@@ -420,6 +425,21 @@ func (w *tableWriter) inserted(b *vec.Batch, n int) error {
 		return nil
 	}
 	return w.env.run.fkInserted(w, b, nil)
+}
+
+// mayCall checks that the current role may execute what storing a row calls. What foreign
+// keys do is done in the name of the tables' owners.
+func (w *tableWriter) mayCall() error {
+	if w.allowed || len(w.calls) == 0 || w.env.MayCall == nil || w.env.run.acting {
+		return nil
+	}
+	for _, f := range w.calls {
+		if err := w.env.MayCall(f); err != nil {
+			return err
+		}
+	}
+	w.allowed = true
+	return nil
 }
 
 // room makes sure that there is memory to store rows with long values: each is encoded,

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strconv"
 
 	"kvsqld/catalog"
@@ -57,7 +58,9 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 		if col.Generated {
 			out.Generated[i] = p.place(p.assign(p.bind(col.Default, "column generation expressions"), col, -1))
 		} else if col.Default != "" || p.domainDefault(col.Type) != "" || col.Identity != 0 || col.Sequence != 0 {
+			calls, limited := len(p.calls), len(p.limited)
 			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
+			p.calls, p.limited = p.calls[:calls], p.limited[:limited] // the statement that takes it calls them
 		}
 	}
 	if t.Key != nil {
@@ -72,6 +75,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 	for _, ix := range t.Indexes {
 		out.Exclusions = append(out.Exclusions, p.exclusionTests(t, ix))
 	}
+	out.Calls = slices.Concat(p.calls, p.limited)
 	return out, nil
 }
 

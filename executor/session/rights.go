@@ -20,7 +20,7 @@ func (s *Session) mayBecome(name string) bool {
 func (s *Session) checkRights(q *plan.Query) error {
 	snap := s.snapshot()
 	for _, f := range slices.Concat(q.Calls, q.Limited) {
-		if err := snap.CheckPriv(s.user, f, catalog.PrivExecute); err != nil {
+		if err := s.mayExecute(f); err != nil {
 			return err
 		}
 	}
@@ -33,6 +33,11 @@ func (s *Session) checkRights(q *plan.Query) error {
 		}
 	}
 	return nil
+}
+
+// mayExecute reports 42501 if the current role may not execute a function.
+func (s *Session) mayExecute(f *catalog.Function) error {
+	return s.snapshot().CheckPriv(s.user, f, catalog.PrivExecute)
 }
 
 // mayUse reports whether a schema of the search path is there and may be used.

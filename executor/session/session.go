@@ -81,6 +81,7 @@ type Session struct {
 	// Method values that every statement's environment has.
 	currentOfFn   func(cursor string, t *catalog.Table) ([]byte, error)
 	tableExprsFn  func(*catalog.Table) (*plan.TableExprs, error)
+	mayCallFn     func(*catalog.Function) error
 	virtualFn     func(*catalog.Virtual, []int, []types.Datum, []int, func([]types.Datum) bool) error
 	sequenceRowFn func(context.Context, *catalog.Sequence) (int64, int64, bool, error)
 	tellFn        func(*sqlerr.Error)

@@ -116,7 +116,7 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		Ctx: ctx, Txn: t.kv, Tables: s.srv.Tables, Expr: x, Snap: p.snap, DB: s.db, User: s.user,
 		WorkMem: s.settings.workMem, TempDir: s.srv.opts.TempDir, MaxParallel: s.srv.opts.MaxParallel, ParallelFrom: s.settings.parallelFrom,
 		LockTimeout: s.settings.lockTimeout, ReadCommitted: t.iso == kv.ReadCommitted, Replica: s.settings.replica,
-		Tally: &s.tally, CursorRow: s.currentOfFn, TableExprs: s.tableExprsFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
+		Tally: &s.tally, CursorRow: s.currentOfFn, TableExprs: s.tableExprsFn, MayCall: s.mayCallFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
 	}
 	env.From = s.readsFrom
 	if s.seenBefore(p.snap) != nil {

@@ -151,6 +151,9 @@ type TableExprs struct {
 	// Exclusions[i] are the tests of the exclusion constraint of Table.Indexes[i], nil
 	// for other indexes: over a new row's keys and then those of another row.
 	Exclusions [][]Expr
+	// Calls are the functions that these expressions but for Defaults call and that not
+	// everybody may execute of right: those with bodies, and limited built-in ones.
+	Calls []*catalog.Function
 }
 
 // Children returns the node's inputs.
