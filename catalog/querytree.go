@@ -71,6 +71,20 @@ type ChangeTree struct {
 	From      []FromTree // or USING
 	Where     *TreeExpr
 	Returning []TreeTarget
+
+	On    *TreeExpr // of MERGE
+	Whens []MergeWhenTree
+}
+
+// MergeWhenTree is a WHEN clause of MERGE. Action is INSERT, UPDATE, DELETE or NOTHING.
+type MergeWhenTree struct {
+	Matched    bool
+	Cond       *TreeExpr
+	Action     string
+	Set        []SetTree
+	Cols       [][]TreePart
+	Overriding string
+	Values     []TreeExpr // an expression without text is DEFAULT; none: DEFAULT VALUES
 }
 
 // ConflictTree is ON CONFLICT.

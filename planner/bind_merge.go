@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -21,50 +23,22 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 		}
 		sc, defs = p.with(s.With, s, nil)
 	}
-	reachable(s.Whens)
-	t := p.mergeTable(s.Table)
-	kind := plan.Inner
-	for i := range s.Whens {
-		w := &s.Whens[i]
-		if w.Action == "INSERT" {
-			kind = plan.Left
-		}
-		if w.Action == "NOTHING" { // some right there must be
-			p.dest.Need |= catalog.PrivSelect
-		}
-		p.dest.Need |= dmlPrivs[w.Action]
-	}
-	bl := &block{rels: map[int]*rel{}}
-	r := p.tableRel(t, aliasOf(s.Table))
-	p.watch(r, p.dest)
-	r.needKey, r.target, r.tree = true, true, p.treeOf(t, s.Table.Only)
+	n := p.mergeNames(s, sc)
+	t, r, bl := n.d.table, n.rel, n.bl
+	r.needKey = true
 	p.secure(r, t, 'r')
-	bl.rels[r.id] = r
-	both := &scope{parent: sc, block: bl}
-	it := p.ownNames(r, t, s.Table.Alias)
-	p.addNames(both, []*nsItem{it})
-	it.lateralBad, it.hidden = true, true // the source does not see the table that changes
-	item, others := p.fromItem(s.Using, both, bl)
-	it.lateralBad, it.hidden = false, false
-	for _, o := range others {
-		if o.relVisible && o.name == it.name {
-			fail(sqlerr.New(sqlerr.DuplicateAlias, "name \"%s\" specified more than once", o.name).
-				WithDetail("The name is used both as MERGE target table and data source."))
-		}
-	}
-	p.addNames(both, others)
-	source := &scope{parent: sc, block: bl, items: others}
-	on := &binder{planner: p, scope: both, what: "JOIN/ON", noAgg: true, noWin: true}
-	cond := on.cond(s.On)
-	bl.from = []*joinItem{item, {rel: r}} // whoever reads columns of the table has a row of it
 	m := &plan.Merge{Table: t, Tree: p.dmlTree(t, s.Table.Only)}
 	var read []plan.Expr
 	for i := range s.Whens {
-		w := p.mergeWhen(&s.Whens[i], t, r, both, source)
+		w := p.mergeWhen(&s.Whens[i], n)
 		m.Whens = append(m.Whens, w)
 		read = append(append(read, w.Values...), w.Cond)
 	}
-	bl.from = []*joinItem{{kind: kind, l: item, r: &joinItem{rel: r}, on: cond}}
+	kind := plan.Inner
+	if slices.ContainsFunc(s.Whens, func(w ast.MergeWhen) bool { return w.Action == "INSERT" }) {
+		kind = plan.Left
+	}
+	bl.from = []*joinItem{{kind: kind, l: n.item, r: &joinItem{rel: r}, on: n.on}}
 	live := liveCols(t)
 	lay := layout{}
 	addVar := func(id, col int, ty types.T) {
@@ -102,6 +76,60 @@ func (p *planner) planMerge(s *ast.Merge) plan.Node {
 	return m
 }
 
+// mergeNames is what MERGE names but for its actions.
+type mergeNames struct {
+	d            *destination
+	rel          *rel
+	bl           *block
+	item         *joinItem // of the source
+	on           []plan.Expr
+	both, source *scope // of rows that match, and of the others
+}
+
+// mergeNames binds the table, the source and ON.
+func (p *planner) mergeNames(s *ast.Merge, sc *scope) *mergeNames {
+	reachable(s.Whens)
+	t := p.mergeTable(s.Table)
+	for i := range s.Whens {
+		w := &s.Whens[i]
+		if w.Action == "NOTHING" { // some right there must be
+			p.dest.Need |= catalog.PrivSelect
+		}
+		p.dest.Need |= dmlPrivs[w.Action]
+	}
+	bl := &block{rels: map[int]*rel{}}
+	r := p.tableRel(t, aliasOf(s.Table))
+	r.target, r.tree = true, p.treeOf(t, s.Table.Only)
+	p.watch(r, p.dest)
+	bl.rels[r.id] = r
+	n := &mergeNames{d: &destination{shape: t, table: t, right: p.dest}, rel: r, bl: bl, both: &scope{parent: sc, block: bl}}
+	it := p.ownNames(r, t, s.Table.Alias)
+	p.addNames(n.both, []*nsItem{it})
+	it.lateralBad, it.hidden = true, true // the source does not see the table that changes
+	item, others := p.fromItem(s.Using, n.both, bl)
+	it.lateralBad, it.hidden = false, false
+	for _, o := range others {
+		if o.relVisible && o.name == it.name {
+			fail(sqlerr.New(sqlerr.DuplicateAlias, "name \"%s\" specified more than once", o.name).
+				WithDetail("The name is used both as MERGE target table and data source."))
+		}
+	}
+	p.addNames(n.both, others)
+	n.item, n.source = item, &scope{parent: sc, block: bl, items: others}
+	on := &binder{planner: p, scope: n.both, what: "JOIN/ON", noAgg: true, noWin: true}
+	n.on = on.cond(s.On)
+	bl.from = []*joinItem{item, {rel: r}} // whoever reads columns of the table has a row of it
+	return n
+}
+
+// of is the scope of a WHEN clause: one of rows that are not matched sees the source alone.
+func (n *mergeNames) of(w *ast.MergeWhen) *scope {
+	if w.Matched {
+		return n.both
+	}
+	return n.source
+}
+
 // mergeTable finds the table that MERGE changes.
 func (p *planner) mergeTable(ref *ast.TableRef) *catalog.Table {
 	obj := p.mustRelation(&ref.Name)
@@ -118,15 +146,10 @@ func (p *planner) mergeTable(ref *ast.TableRef) *catalog.Table {
 // whenAnd is the condition of a WHEN clause.
 const whenAnd = "WHEN"
 
-// mergeWhen binds a WHEN clause; one of rows that are not matched sees the
-// source alone.
-func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, source *scope) plan.MergeWhen {
+// mergeWhen binds a WHEN clause.
+func (p *planner) mergeWhen(w *ast.MergeWhen, n *mergeNames) plan.MergeWhen {
 	out := plan.MergeWhen{Matched: w.Matched}
-	sc := both
-	if !w.Matched {
-		sc = source
-	}
-	b := &binder{planner: p, scope: sc, what: whenAnd, noAgg: true, noWin: true}
+	b := &binder{planner: p, scope: n.of(w), what: whenAnd, noAgg: true, noWin: true}
 	if w.Cond != nil {
 		out.Cond = conjunctionOr(b.cond(w.Cond))
 	}
@@ -134,13 +157,13 @@ func (p *planner) mergeWhen(w *ast.MergeWhen, t *catalog.Table, r *rel, both, so
 	case "UPDATE":
 		out.Action = plan.MergeUpdate
 		b.what = "UPDATE"
-		out.Cols, out.Values = p.assignments(w.Set, &destination{shape: t, table: t, right: p.dest}, r, b)
+		out.Cols, out.Values = p.assignments(w.Set, n.d, n.rel, b)
 	case "DELETE":
 		out.Action = plan.MergeDelete
 	case "INSERT":
 		out.Action = plan.MergeInsert
 		b.what = "VALUES"
-		out.Values = p.mergeInsert(w, t, b)
+		out.Values = p.mergeInsert(w, n.d.table, b)
 	}
 	return out
 }

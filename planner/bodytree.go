@@ -60,7 +60,7 @@ func bodyTree(c *Context, f *catalog.Function, names *catalog.Snapshot, qualifie
 
 func hasTree(s ast.Stmt) bool {
 	switch s.(type) {
-	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		return true
 	}
 	return false

@@ -1,13 +1,14 @@
 package planner
 
 import (
+	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/parser/ast"
 	"kvsqld/planner/plan"
 )
 
-// changeNote is what INSERT, UPDATE or DELETE was bound to for its text. Nothing is
+// changeNote is what INSERT, UPDATE, DELETE or MERGE was bound to for its text. Nothing is
 // planned: defaults stay DEFAULT, views are what is changed, and conditions of
 // conflicts have no indexes.
 type changeNote struct {
@@ -25,6 +26,17 @@ type changeNote struct {
 	set       []setNote // of UPDATE, or of ON CONFLICT
 	where     []plan.Expr
 	returning []target
+
+	on    []plan.Expr // of MERGE
+	whens []whenNote
+}
+
+// whenNote is a WHEN clause of MERGE.
+type whenNote struct {
+	cond   []plan.Expr
+	set    []setNote
+	places []assignPlace
+	values []plan.Expr // nil is DEFAULT
 }
 
 // setNote is an assignment: x to one place, nil for DEFAULT, or the columns of a query
@@ -61,6 +73,8 @@ func (p *planner) noteChange(s ast.Stmt, sc *scope) *changeNote {
 	case *ast.Delete:
 		inner, others := p.noteRows(n, s.Table, s.Using, s.Where, s.Current, "DELETE", sc)
 		p.noteReturning(n, s.Returning, inner, others, sc)
+	case *ast.Merge:
+		p.noteMerge(n, s, sc)
 	default:
 		giveUp("this statement")
 	}
@@ -75,6 +89,8 @@ func withOf(s ast.Stmt) *ast.With {
 	case *ast.Update:
 		return s.With
 	case *ast.Delete:
+		return s.With
+	case *ast.Merge:
 		return s.With
 	}
 	return nil
@@ -230,4 +246,50 @@ func (p *planner) noteConflict(n *changeNote, s *ast.Insert, sc *scope) {
 		b.what = "WHERE"
 		n.where = b.cond(c.UpdWhere)
 	}
+}
+
+// noteMerge binds MERGE.
+func (p *planner) noteMerge(n *changeNote, s *ast.Merge, sc *scope) {
+	names := p.mergeNames(s, sc)
+	n.d, n.on = names.d, names.on
+	p.noteTarget(n, s.Table, names.rel)
+	for i := range s.Whens {
+		w := &s.Whens[i]
+		b := &binder{planner: p, scope: names.of(w), what: whenAnd, noAgg: true, noWin: true}
+		var note whenNote
+		if w.Cond != nil {
+			note.cond = b.cond(w.Cond)
+		}
+		switch w.Action {
+		case "UPDATE":
+			b.what = "UPDATE"
+			note.set = p.noteSet(w.Set, n.d, b)
+		case "INSERT":
+			b.what = "VALUES"
+			note.places, note.values = p.noteValues(w, n.d.table, b)
+		}
+		n.whens = append(n.whens, note)
+	}
+}
+
+// noteValues binds what an INSERT of MERGE stores.
+func (p *planner) noteValues(w *ast.MergeWhen, t *catalog.Table, b *binder) ([]assignPlace, []plan.Expr) {
+	if w.Default {
+		return nil, nil
+	}
+	places := b.insertPlaces(w.Cols, t)
+	row, out := b.spreadRow(w.Values)
+	if len(row) > len(places) {
+		failf(sqlerr.SyntaxError, -1, "INSERT has more expressions than target columns")
+	}
+	for i, x := range row {
+		if isDefault(x) {
+			continue
+		}
+		if out[i] == nil {
+			out[i] = b.expr(x)
+		}
+		out[i] = places[i].value(p, t, out[i], x.Pos())
+	}
+	return places[:len(row)], out
 }

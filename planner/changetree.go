@@ -27,6 +27,8 @@ func (w *treeWriter) change(s ast.Stmt, visible bool) *catalog.ChangeTree {
 		out.Verb, from, returning = "UPDATE", s.From, s.Returning
 	case *ast.Delete:
 		out.Verb, from, returning = "DELETE", s.Using, s.Returning
+	case *ast.Merge:
+		out.Verb, from = "MERGE", []ast.FromItem{s.Using}
 	}
 	in.nameList(append([]ast.FromItem{n.ref}, from...))
 	if with := withOf(s); with != nil {
@@ -53,7 +55,13 @@ func (w *treeWriter) change(s ast.Stmt, visible bool) *catalog.ChangeTree {
 	if x, ok := s.(*ast.Insert); ok && x.OnConflict != nil {
 		out.Conflict = in.conflict(n, x.OnConflict)
 	} else {
-		out.Set, out.Where = in.set(n), in.cond(n.where)
+		out.Set, out.Where = in.set(n, n.set), in.cond(n.where)
+	}
+	if x, ok := s.(*ast.Merge); ok {
+		out.On = in.cond(n.on)
+		for i := range n.whens {
+			out.Whens = append(out.Whens, in.when(n, &n.whens[i], &x.Whens[i]))
+		}
 	}
 	if returning != nil {
 		for _, t := range n.returning {
@@ -97,9 +105,9 @@ func (w *treeWriter) place(n *changeNote, pl *assignPlace) []catalog.TreePart {
 	return parts
 }
 
-func (w *treeWriter) set(n *changeNote) []catalog.SetTree {
+func (w *treeWriter) set(n *changeNote, list []setNote) []catalog.SetTree {
 	var out []catalog.SetTree
-	for _, a := range n.set {
+	for _, a := range list {
 		t := catalog.SetTree{Several: a.query != nil}
 		for i := range a.places {
 			t.Places = append(t.Places, w.place(n, &a.places[i]))
@@ -110,6 +118,17 @@ func (w *treeWriter) set(n *changeNote) []catalog.SetTree {
 			t.X = w.assigned(a.x)
 		}
 		out = append(out, t)
+	}
+	return out
+}
+
+func (w *treeWriter) when(n *changeNote, note *whenNote, x *ast.MergeWhen) catalog.MergeWhenTree {
+	out := catalog.MergeWhenTree{Matched: x.Matched, Cond: w.cond(note.cond), Action: x.Action, Overriding: x.Overriding, Set: w.set(n, note.set)}
+	for i := range note.places {
+		out.Cols = append(out.Cols, w.place(n, &note.places[i]))
+	}
+	for _, v := range note.values {
+		out.Values = append(out.Values, w.assigned(v))
 	}
 	return out
 }
@@ -132,7 +151,7 @@ func (w *treeWriter) conflict(n *changeNote, c *ast.OnConflict) *catalog.Conflic
 	if x := n.excluded; x != nil {
 		w.refs[x.id] = x.alias
 		w.eachColumn(x, func(col int) { w.cols[colKey{x.id, col}] = w.baseName(x, col) })
-		out.Set, out.Where = w.set(n), w.cond(n.where)
+		out.Set, out.Where = w.set(n, n.set), w.cond(n.where)
 	}
 	return out
 }

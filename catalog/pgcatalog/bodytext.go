@@ -29,7 +29,7 @@ func (env *Env) BodyText(t *catalog.BodyTree) string {
 	return string(w.buf)
 }
 
-// change writes INSERT, UPDATE or DELETE at the depth of the writer, which stays.
+// change writes INSERT, UPDATE, DELETE or MERGE at the depth of the writer, which stays.
 func (w *queryWriter) change(c *catalog.ChangeTree) {
 	depth, hiding := w.indent, w.hide(c.With)
 	w.with(c.Recursive, c.With)
@@ -37,7 +37,11 @@ func (w *queryWriter) change(c *catalog.ChangeTree) {
 	table := w.env.Snap.RelationText(w.env.DB, w.env.SearchPath, c.Schema, c.Table)
 	only := []string{"", "ONLY "}[index(c.Only)]
 	if c.Alias != "" {
-		table += " AS " + catalog.QuoteIdent(c.Alias)
+		as := " AS "
+		if c.Verb == "MERGE" {
+			as = " "
+		}
+		table += as + catalog.QuoteIdent(c.Alias)
 	}
 	switch c.Verb {
 	case "INSERT":
@@ -46,6 +50,18 @@ func (w *queryWriter) change(c *catalog.ChangeTree) {
 		w.str("UPDATE " + only + table + " SET ")
 		w.set(c.Set)
 		w.from(" FROM ", c.From)
+	case "MERGE":
+		w.str("MERGE INTO " + only + table)
+		w.from(" USING ", c.From)
+		w.clause(" ON ", 2)
+		if c.On == nil {
+			w.str("true")
+		} else {
+			w.expr(c.On)
+		}
+		for i := range c.Whens {
+			w.when(&c.Whens[i])
+		}
 	default:
 		w.str("DELETE FROM " + only + table)
 		w.from(" USING ", c.From)
@@ -56,6 +72,41 @@ func (w *queryWriter) change(c *catalog.ChangeTree) {
 		w.targets(c.Returning)
 	}
 	w.indent, w.hiding = depth, hiding
+}
+
+// when writes a WHEN clause of MERGE.
+func (w *queryWriter) when(x *catalog.MergeWhenTree) {
+	w.clause(" WHEN ", 2)
+	w.str([]string{"NOT ", ""}[index(x.Matched)] + "MATCHED")
+	if x.Cond != nil {
+		w.clause(" AND ", 3)
+		w.expr(x.Cond)
+	}
+	w.clause(" THEN ", 3)
+	switch x.Action {
+	case "UPDATE":
+		w.str("UPDATE SET ")
+		w.set(x.Set)
+	case "INSERT":
+		w.str("INSERT")
+		if len(x.Cols) > 0 {
+			w.str(" ")
+			w.places(x.Cols)
+		}
+		if x.Overriding != "" {
+			w.str(" OVERRIDING " + x.Overriding + " VALUE")
+		}
+		if len(x.Values) == 0 {
+			w.str(" DEFAULT VALUES")
+			break
+		}
+		w.clause(" VALUES ", 4)
+		w.row(x.Values, ", ")
+	case "NOTHING":
+		w.str("DO NOTHING")
+	default:
+		w.str(x.Action)
+	}
 }
 
 func (w *queryWriter) where(x *catalog.TreeExpr) {
