@@ -395,6 +395,7 @@ func (b *binder) quantSub(l ast.Expr, s *ast.Select, schema, op string, all bool
 		c := q.cols[i]
 		v := &plan.Var{At: plan.At{T: c.T, Off: off}, Rel: q.rel, Col: i, Name: c.Name}
 		o := b.findOperator(schema, op, x, v, off)
+		sub.eq = sub.eq && o.Own == nil
 		t := o.Left
 		if isPoly(t) || t == types.OAny {
 			t = x.Type().OID
@@ -567,9 +568,6 @@ func (p *planner) typeByName(schema, name string) *types.Info {
 	}
 	if schema != "" {
 		return p.Snap.Type(p.DB, schema, name)
-	}
-	if in := p.Snap.Type(p.DB, "pg_catalog", name); in != nil {
-		return in
 	}
 	for _, s := range p.SearchPath {
 		if in := p.Snap.Type(p.DB, s, name); in != nil {

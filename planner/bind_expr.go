@@ -533,8 +533,7 @@ func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
 		return b.distinctRows(lr.Elems, rr.Elems, not, off)
 	}
 	at := plan.At{T: types.TBool, Off: off}
-	eq := b.operator("", "=", l, r, off)
-	c, ok := eq.(*plan.Call)
+	c, ok := b.operatorCall("", "=", l, r, off)
 	if !ok { // folded: constants
 		o := b.findOperator("", "=", l, r, off)
 		pr := b.procByOID(o.Proc)

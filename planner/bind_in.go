@@ -109,7 +109,7 @@ func (b *binder) inList(x plan.Expr, list []plan.Expr, not bool, off int) plan.E
 		list[i] = b.must(list[i], t, implicit)
 	}
 	// a value in list[0]'s place, as the comparison of two constants is not a call
-	eq, ok := b.operator("", "=", x, &plan.Var{At: plan.At{T: list[0].Type(), Off: off}, Rel: -2}, off).(*plan.Call)
+	eq, ok := b.operatorCall("", "=", x, &plan.Var{At: plan.At{T: list[0].Type(), Off: off}, Rel: -2}, off)
 	if !ok || len(eq.Args) != 2 || eq.Own != nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 		// The elements are what the operator takes at the right of x: of a domain's base
 		// type, text for jsonb ? ANY.
 		null := &plan.Const{At: plan.At{T: types.TUnknown, Off: -1}, Val: types.Null(types.TUnknown)}
-		probe, ok := b.operator(e.Schema, e.Op, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, null, off).(*plan.Call)
+		probe, ok := b.operatorCall(e.Schema, e.Op, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, null, off)
 		if !ok || len(probe.Args) != 2 {
 			failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
 		}
@@ -164,7 +164,7 @@ func (b *binder) quantified(e *ast.Quantified) plan.Expr {
 	if isUnknown(x) {
 		x = b.must(x, elem, implicit)
 	}
-	call, ok := b.operator(e.Schema, e.Op, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off).(*plan.Call)
+	call, ok := b.operatorCall(e.Schema, e.Op, &plan.Var{At: plan.At{T: x.Type(), Off: off}, Rel: -2}, ph, off)
 	if !ok || call.T.OID != types.OBool {
 		failf(sqlerr.WrongObjectType, off, "op ANY/ALL (array) requires operator to yield boolean")
 	}

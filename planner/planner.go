@@ -118,6 +118,7 @@ type planner struct {
 	parts     map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
 	subNames  map[*ast.Subquery]string // of the scalar subqueries' columns
 	trusted   int                      // stored texts around what is being bound; see usable
+	whole     int                      // calls of operators are looked for: see operatorCall
 	policing  []policed                // conditions of policies that are being bound
 	secured   bool                     // a table with row-level security was seen
 	passes    bool                     // an index was left out, see Context.Behind

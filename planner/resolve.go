@@ -48,6 +48,15 @@ func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr
 	return x
 }
 
+// operatorCall is operator where the operator's function itself is looked for: no body of
+// a user-defined one stands in the place of the call. false: the call was a constant.
+func (p *planner) operatorCall(schema, op string, l, r plan.Expr, off int) (*plan.Call, bool) {
+	p.whole++
+	c, ok := p.operator(schema, op, l, r, off).(*plan.Call)
+	p.whole--
+	return c, ok
+}
+
 // ownOperator is the call of a user-defined operator's function.
 func (p *planner) ownOperator(o *catalog.OwnOperator, pr *catalog.Proc, args []plan.Expr, want []types.OID, off int) plan.Expr {
 	p.called = append(p.called, o.OID)
@@ -83,24 +92,29 @@ func (p *planner) operators(schema, op string) []*catalog.Operator {
 		i := slices.IndexFunc(builtin, func(o *catalog.Operator) bool { return o.Extension != "" })
 		builtin, added = builtin[:i:i], builtin[i:]
 	}
-	if schema == catalog.SchemaPgCatalog {
-		return builtin
-	}
 	var out []*catalog.Operator
-	if schema == "" {
-		out = builtin
+	add := func(o *catalog.Operator) {
+		if !slices.ContainsFunc(out, func(b *catalog.Operator) bool { return b.Kind == o.Kind && b.Left == o.Left && b.Right == o.Right }) {
+			out = append(slices.Clip(out), o)
+		}
 	}
 	for _, s := range p.functionPath(schema) {
+		switch {
+		case s != catalog.SchemaPgCatalog:
+		case out == nil:
+			out = builtin
+		default:
+			for _, o := range builtin {
+				add(o)
+			}
+		}
 		for _, o := range added {
 			if p.Snap.ExtensionSchema(p.DB, o.Extension) == s {
-				out = append(slices.Clip(out), o)
+				add(o)
 			}
 		}
 		for _, o := range p.Snap.OwnOperators(p.DB, s, op) {
-			hidden := slices.ContainsFunc(out, func(b *catalog.Operator) bool { return b.Left == o.Left.OID && b.Right == o.Right.OID })
-			if !hidden {
-				out = append(slices.Clip(out), o.Row())
-			}
+			add(o.Row())
 		}
 	}
 	return out
@@ -341,16 +355,12 @@ func (p *planner) preferred(t, of types.OID) bool {
 func (p *planner) procs(schema, name string) []*catalog.Proc {
 	builtin := catalog.ProcsByName(name)
 	out := make([]*catalog.Proc, 0, len(builtin))
-	for _, pr := range builtin {
-		in := pr.Schema
-		if in == "" {
-			in = catalog.SchemaPgCatalog
-		}
-		if schema == in || schema == "" && (pr.Schema == "" || slices.Contains(p.SearchPath, in)) {
-			out = append(out, pr)
-		}
-	}
 	for _, s := range p.functionPath(schema) {
+		for _, pr := range builtin {
+			if pr.In() == s {
+				out = append(out, pr)
+			}
+		}
 		for _, f := range p.Snap.Functions(p.DB, s, name) {
 			out = append(out, p.userProc(f, false))
 		}

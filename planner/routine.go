@@ -242,8 +242,10 @@ func (b *binder) routineCall(c *plan.Call) plan.Expr {
 	for _, col := range b.recordCols(c) {
 		c.Cols = append(c.Cols, col.T)
 	}
-	if x := b.inline(c); x != nil {
-		return x
+	if b.whole == 0 {
+		if x := b.inline(c); x != nil {
+			return x
+		}
 	}
 	return b.fold(c)
 }
