@@ -105,14 +105,18 @@ func (w *treeWriter) deparseOptions() plan.DeparseOptions {
 	return opt
 }
 
-// labelOf is what a label of an enum is called in the writer's snapshot.
-func (w *treeWriter) labelOf(t types.T, label string) (string, bool) {
+// labelOf is what a label of an enum, or an array of such labels, is called in the writer's
+// snapshot; false: no other way.
+func (w *treeWriter) labelOf(t types.T, text string) (string, bool) {
+	if in := w.Snap.TypeInfo(t.OID); in != nil && in.Kind == types.KArray && in.Elem >= types.FirstUserOID {
+		return w.labelsOf(types.Of(in.Elem), text)
+	}
 	old, now := w.Snap.TypeByOID(t.OID), w.names.TypeByOID(t.OID)
 	if old == now || old == nil || now == nil || old.Kind != 'e' {
 		return "", false
 	}
 	for _, l := range old.Labels {
-		if l.Label != label {
+		if l.Label != text {
 			continue
 		}
 		for _, n := range now.Labels {
@@ -122,6 +126,31 @@ func (w *treeWriter) labelOf(t types.T, label string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// labelsOf is labelOf of an array's text.
+func (w *treeWriter) labelsOf(elem types.T, text string) (string, bool) {
+	d, err := types.Parse(types.Of(types.ArrayOf(types.OText)), text, types.DefaultFmt)
+	if err != nil || d.Null {
+		return "", false
+	}
+	_, dims, lbs, elems, err := types.ArrayElems(d)
+	if err != nil {
+		return "", false
+	}
+	found := false
+	for i := range elems {
+		if elems[i].Null {
+			continue
+		}
+		if label, ok := w.labelOf(elem, string(elems[i].B)); ok {
+			elems[i], found = types.Text(label), true
+		}
+	}
+	if !found {
+		return "", false
+	}
+	return string(types.AppendText(nil, types.NewArray(types.TText, dims, lbs, elems), types.DefaultFmt)), true
 }
 
 // other writes what plan.Deparse does not know, or not under the names here.

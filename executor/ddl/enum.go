@@ -1,8 +1,6 @@
 package ddl
 
 import (
-	"strings"
-
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
@@ -14,8 +12,8 @@ import (
 
 // renameEnumValue renames a label. Stored values carry their label, so that the
 // tables with columns of the type, or with arrays and rows of it, are written anew;
-// where a label hides inside of a range or of such a column's default the renaming
-// is refused.
+// where a label hides inside of a range the renaming is refused. Stored expressions
+// follow it like any other renaming.
 func (x *exec) renameEnumValue(s *ast.AlterObject, u *catalog.UserType, old, label string) error {
 	if err := x.Change.RenameEnumValue(u.OID, old, label); err != nil {
 		return err
@@ -132,7 +130,7 @@ func (x *exec) relabelled(v plan.Expr, t types.T, enum types.OID, one plan.Expr)
 	return nil
 }
 
-// renameStored brings a table's rows and expressions to the new label; was and
+// renameStored brings a table's rows to the new label; was and
 // now are the labels as literals, cast what follows them in stored expressions.
 func (x *exec) renameStored(s *ast.AlterObject, t *catalog.Table, u *catalog.UserType, was, now, cast string) error {
 	for i := range t.Columns {
@@ -143,9 +141,6 @@ func (x *exec) renameStored(s *ast.AlterObject, t *catalog.Table, u *catalog.Use
 		name := ast.QuoteIdent(col.Name)
 		text := "CASE WHEN " + name + "::text = " + was + " THEN " + now + cast + " ELSE " + name + " END"
 		if x.snap().BaseType(col.Type).OID != u.OID {
-			if col.Default != "" {
-				return sqlerr.Unsupported(s.Pos(), "renaming a value of an enum type that is part of the type of column \"%s\" of table \"%s\", which has a default", col.Name, t.Name)
-			}
 			text = name
 		}
 		ex, err := parser.ParseExpr(text)
@@ -168,26 +163,10 @@ func (x *exec) renameStored(s *ast.AlterObject, t *catalog.Table, u *catalog.Use
 		x.rewriteWith(t.OID, i, e)
 	}
 	_, err := x.Change.EditTable(t.OID, func(t *catalog.Table) error {
-		fix := func(text *string) { *text = strings.ReplaceAll(*text, was+cast, now+cast) }
 		for i := range t.Columns {
-			fix(&t.Columns[i].Default)
 			if m := t.Columns[i].Missing; m != nil && x.madeOf(t.Columns[i].Type, u.OID) {
 				t.Columns[i].Missing = nil // every row is written anew
 			}
-		}
-		for i, k := range t.Checks {
-			n := *k
-			fix(&n.Expr)
-			t.Checks[i] = &n
-		}
-		for i, ix := range t.Indexes {
-			n := *ix
-			n.Keys = append([]catalog.IndexKey(nil), ix.Keys...)
-			fix(&n.Where)
-			for k := range n.Keys {
-				fix(&n.Keys[k].Expr)
-			}
-			t.Indexes[i] = &n
 		}
 		return nil
 	})
