@@ -104,8 +104,13 @@ func (b *binder) callOf(e *ast.Call, fc *funcCall, inner *binder, before setCall
 			return &plan.Const{At: plan.At{T: t, Off: off}, Val: types.Int(t, int64(types.OUnknown))}
 		}
 	}
+	defaults := cand.defaults
+	if slices.ContainsFunc(pr.Args[len(pr.Args)-defaults:], isPoly) { // their types count, too
+		args, want = slices.Concat(args, b.defaultArgs(cand)), pr.Args
+		defaults = 0
+	}
 	args, ret := b.callArgs(pr, args, want, off)
-	args = b.completeArgs(cand, args)
+	args = b.completeArgs(cand, args, defaults)
 	for i, x := range args {
 		// results take their type from such arguments, without the modifier
 		if b.rec == nil && x.Type().OID == types.OBpchar && (pr.Kind != 'f' || i < len(pr.Args) && isPoly(pr.Args[i])) {
@@ -162,8 +167,17 @@ func isVoidParam(x plan.Expr) bool {
 	return ok && p.T.OID == types.OVoid
 }
 
-// completeArgs adds the defaults and gathers variadic arguments into an array.
-func (b *binder) completeArgs(c *candidate, args []plan.Expr) []plan.Expr {
+// defaultArgs are the defaults of the arguments that a call leaves out.
+func (b *binder) defaultArgs(c *candidate) []plan.Expr {
+	out := make([]plan.Expr, c.defaults)
+	for i := range out {
+		out[i] = b.defaultArg(c.proc, len(c.proc.Defaults)-c.defaults+i)
+	}
+	return out
+}
+
+// completeArgs adds the last defaults and gathers variadic arguments into an array.
+func (b *binder) completeArgs(c *candidate, args []plan.Expr, defaults int) []plan.Expr {
 	pr := c.proc
 	if c.variadic && pr.Variadic != types.OAny {
 		fixed := len(pr.Args) - 1
@@ -177,10 +191,10 @@ func (b *binder) completeArgs(c *candidate, args []plan.Expr) []plan.Expr {
 		arr := &plan.ArrayCtor{At: at, Elems: append([]plan.Expr(nil), rest...)}
 		args = append(append([]plan.Expr(nil), args[:fixed]...), b.fold(arr))
 	}
-	for i := 0; i < c.defaults; i++ {
-		k := len(pr.Defaults) - c.defaults + i
-		d := b.defaultArg(pr, k)
-		args = append(args, b.must(d, b.T(pr.Args[len(pr.Args)-c.defaults+i], -1), assignment))
+	if defaults > 0 {
+		for i, d := range b.defaultArgs(c) {
+			args = append(args, b.must(d, b.T(pr.Args[len(pr.Args)-defaults+i], -1), assignment))
+		}
 	}
 	return args
 }

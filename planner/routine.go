@@ -383,7 +383,7 @@ func (p *planner) planCall(s *ast.CallProc, out *plan.Query) {
 			WithHint("No procedure matches the given name and argument types. You might need to add explicit type casts."))
 	}
 	args, ret := p.callArgs(cand.proc, args, cand.args, off)
-	args = b.completeArgs(cand, args)
+	args = b.completeArgs(cand, args, cand.defaults)
 	f := cand.proc.SQL
 	c := &plan.Call{At: plan.At{T: ret, Off: off}, Proc: p.userProc(f, false)}
 	for i := range args {
