@@ -8,8 +8,9 @@ import (
 
 // builder makes operators from plan nodes.
 type builder struct {
-	run   *Run
-	stats *Stats
+	run     *Run
+	stats   *Stats
+	inTurns bool // the condition of the node that is built next sees effects of what is above it
 }
 
 // node makes the operator of a node, with counters around it when wanted.

@@ -100,7 +100,10 @@ func (op *dml) Next() (*vec.Batch, error) {
 
 func (op *dml) affected() int64 { return op.count }
 
-func (op *dml) Close() { op.input.close() }
+func (op *dml) Close() {
+	op.input.close()
+	op.returning.serial.release()
+}
 
 // distinctRows keeps UPDATE and DELETE from touching a row twice, which a join
 // may pass several times.

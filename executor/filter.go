@@ -21,17 +21,46 @@ type filter struct {
 }
 
 func (b *builder) filter(n *plan.Filter) (Operator, error) {
+	each := b.eachInTurn(n.Cond)
 	in, err := b.node(n.Input)
 	if err != nil {
 		return nil, err
 	}
+	return filterOver(in, n.Cond, each)
+}
+
+// condOf is the condition of a node that filters.
+func condOf(n plan.Node) plan.Expr {
+	switch n := n.(type) {
+	case *plan.Filter:
+		return n.Cond
+	case *plan.Scan:
+		return n.Filter
+	}
+	return nil
+}
+
+// eachInTurn reports whether a condition is to be computed for a row before the next one
+// is looked at.
+func (b *builder) eachInTurn(cond plan.Expr) bool {
+	each := b.inTurns || inTurn([]plan.Expr{cond})
+	b.inTurns = false
+	return each
+}
+
+// filterOver makes the operator of a filter whose input is built; each is eachInTurn.
+func filterOver(in Operator, cond plan.Expr, each bool) (Operator, error) {
+	if each {
+		in = &inTurns{input: in}
+	}
 	op := &filter{input: in}
-	once, each := splitRowFree(n.Cond)
+	once, rest := splitRowFree(cond)
+	var err error
 	if op.gate, err = predicateOf(once); err != nil {
 		return nil, err
 	}
-	op.each = each
-	op.pred, err = predicateOf(each)
+	op.each = rest
+	op.pred, err = predicateOf(rest)
 	return op, err
 }
 

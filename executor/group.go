@@ -82,6 +82,9 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
+	if inTurn(groupExprs(n)) {
+		in = &inTurns{input: in}
+	}
 	op := &group{node: n, input: in, nkeys: len(n.Keys), ktypes: exprTypes(n.Keys)}
 	if op.keys, err = expr.CompileAll(n.Keys); err != nil {
 		return nil, err
@@ -112,6 +115,22 @@ func (b *builder) group(n *plan.Group) (Operator, error) {
 	op.in = make([]*vec.Vec, op.width)
 	op.out.Cols = newVecs(outTypes(n))
 	return op, nil
+}
+
+// groupExprs are all expressions that a grouping computes over its input.
+func groupExprs(n *plan.Group) []plan.Expr {
+	out := slices.Clone(n.Keys)
+	for i := range n.Aggs {
+		a := &n.Aggs[i]
+		out = append(out, a.Args...)
+		if a.Filter != nil {
+			out = append(out, a.Filter)
+		}
+		for _, k := range a.OrderBy {
+			out = append(out, k.X)
+		}
+	}
+	return out
 }
 
 // pushFilter hands a filter of a key that is the input's column to the input: all rows of

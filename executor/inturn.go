@@ -2,6 +2,8 @@ package executor
 
 import (
 	"kvsqld/catalog/types"
+	"kvsqld/catalog/types/vec"
+	"kvsqld/executor/expr"
 	"kvsqld/planner/plan"
 )
 
@@ -88,4 +90,76 @@ func (f *effects) add(c *plan.Call) {
 		}
 	}
 	f.any++
+}
+
+// inTurns passes its input's rows one at a time, so that what is above is done with a row
+// before it looks at the next one.
+type inTurns struct {
+	input Operator
+	in    *vec.Batch // under way, of which the first at rows are passed
+	at    int
+	sel   [1]uint32
+	out   vec.Batch
+}
+
+func (op *inTurns) Open(env *Env) error {
+	op.in, op.at = nil, 0
+	return op.input.Open(env)
+}
+
+func (op *inTurns) Next() (*vec.Batch, error) {
+	for op.in == nil || op.at >= op.in.Rows() {
+		in, err := op.input.Next()
+		if in == nil || err != nil {
+			return nil, err
+		}
+		op.in, op.at = in, 0
+	}
+	op.sel[0] = uint32(op.in.Row(op.at))
+	op.at++
+	op.out = vec.Batch{Cols: op.in.Cols, N: op.in.N, Sel: op.sel[:]}
+	return &op.out, nil
+}
+
+func (op *inTurns) Close() { op.input.Close() }
+
+// serially computes expressions over the rows of a batch, those of one row after those of
+// the row before.
+type serially struct {
+	rows *rowStore // the results
+	one  []*vec.Vec
+	view vec.Batch
+}
+
+// newSerially returns nil if the expressions do not see each other's effects.
+func newSerially(es []plan.Expr) *serially {
+	if !inTurn(es) {
+		return nil
+	}
+	return &serially{rows: newRowStore(exprTypes(es)), one: make([]*vec.Vec, len(es))}
+}
+
+// compute returns the results, which are valid until the next call.
+func (s *serially) compute(env *Env, evals []expr.Eval, in *vec.Batch) (*vec.Batch, error) {
+	s.rows.reset()
+	for k := range in.Rows() {
+		i := in.Row(k)
+		b := vec.Batch{Cols: in.Cols, N: in.N, Sel: []uint32{uint32(i)}}
+		for j, e := range evals {
+			v, err := e.Eval(env.Expr, &b)
+			if err != nil {
+				return nil, err
+			}
+			s.one[j] = vec.NewConst(v.Get(i))
+		}
+		s.rows.appendCols(s.one, nil, 1)
+	}
+	s.rows.window(&s.view, 0, s.rows.n)
+	return &s.view, nil
+}
+
+func (s *serially) release() {
+	if s != nil {
+		s.rows.release()
+	}
 }

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/planner/plan"
@@ -22,14 +24,13 @@ type project struct {
 	at       int
 	sel      [1]uint32
 
-	// Calls that see each other's effects are made row by row; rows then collects
-	// the results.
-	rows *rowStore
-	one  []*vec.Vec
-	view vec.Batch
+	serial *serially // of calls that see each other's effects
 }
 
 func (b *builder) project(n *plan.Project) (Operator, error) {
+	if c := condOf(n.Input); c != nil {
+		b.inTurns = inTurn(append(slices.Clone(n.Exprs), c)) // a row is computed before the next one is looked at
+	}
 	in, err := b.node(n.Input)
 	if err != nil {
 		return nil, err
@@ -43,11 +44,8 @@ func projectOver(in Operator, n *plan.Project) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &project{input: in, exprs: n.Exprs, taken: pieces{lengthy: expr.Lengthy(n.Exprs...)}, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))}, stepwise: n.Stepwise}
-	if inTurn(n.Exprs) {
-		op.rows, op.one = newRowStore(exprTypes(n.Exprs)), make([]*vec.Vec, len(evals))
-	}
-	return op, nil
+	return &project{input: in, exprs: n.Exprs, taken: pieces{lengthy: expr.Lengthy(n.Exprs...)}, evals: evals, out: vec.Batch{Cols: make([]*vec.Vec, len(evals))},
+		stepwise: n.Stepwise, serial: newSerially(n.Exprs)}, nil
 }
 
 func (op *project) Open(env *Env) error {
@@ -58,7 +56,7 @@ func (op *project) Open(env *Env) error {
 
 // pushFilter hands a filter of a column that is the input's to the input.
 func (op *project) pushFilter(col int, f *keyFilter) bool {
-	if op.stepwise || op.rows != nil || col >= len(op.exprs) {
+	if op.stepwise || op.serial != nil || col >= len(op.exprs) {
 		return false
 	}
 	c, ok := op.exprs[col].(*plan.Col)
@@ -76,8 +74,8 @@ func (op *project) Next() (*vec.Batch, error) {
 	if in == nil || err != nil {
 		return nil, err
 	}
-	if op.rows != nil {
-		return op.serial(in)
+	if op.serial != nil {
+		return op.serial.compute(op.env, op.evals, in)
 	}
 	op.now = *in
 	if err := op.compute(&op.now); err != nil {
@@ -113,28 +111,7 @@ func (op *project) step() (*vec.Batch, error) {
 	return &op.out, nil
 }
 
-// serial evaluates the expressions of one row after those of another.
-func (op *project) serial(in *vec.Batch) (*vec.Batch, error) {
-	op.rows.reset()
-	for k := range in.Rows() {
-		i := in.Row(k)
-		b := vec.Batch{Cols: in.Cols, N: in.N, Sel: []uint32{uint32(i)}}
-		for j, e := range op.evals {
-			v, err := e.Eval(op.env.Expr, &b)
-			if err != nil {
-				return nil, err
-			}
-			op.one[j] = vec.NewConst(v.Get(i))
-		}
-		op.rows.appendCols(op.one, nil, 1)
-	}
-	op.rows.window(&op.view, 0, op.rows.n)
-	return &op.view, nil
-}
-
 func (op *project) Close() {
 	op.input.Close()
-	if op.rows != nil {
-		op.rows.release()
-	}
+	op.serial.release()
 }

@@ -15,6 +15,7 @@ import (
 type returning struct {
 	wanted bool
 	evals  []expr.Eval
+	serial *serially // of calls that see each other's effects
 	out    vec.Batch
 }
 
@@ -23,6 +24,7 @@ func newReturning(wanted bool, es []plan.Expr) (returning, error) {
 	if !wanted {
 		return r, nil
 	}
+	r.serial = newSerially(es)
 	var err error
 	r.evals, err = expr.CompileAll(es)
 	r.out.Cols = make([]*vec.Vec, len(es))
@@ -30,6 +32,9 @@ func newReturning(wanted bool, es []plan.Expr) (returning, error) {
 }
 
 func (r *returning) project(env *Env, b *vec.Batch) (*vec.Batch, error) {
+	if r.serial != nil {
+		return r.serial.compute(env, r.evals, b)
+	}
 	if err := evalAll(env, r.evals, b, r.out.Cols); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,15 @@ type scan struct {
 }
 
 func (b *builder) scan(n *plan.Scan) (Operator, error) {
+	if n.Filter != nil && b.eachInTurn(n.Filter) && n.Limit == nil && n.Lock == nil && n.Nearest == nil {
+		bare := *n
+		bare.Filter = nil
+		in, err := b.scan(&bare)
+		if err != nil {
+			return nil, err
+		}
+		return filterOver(in, n.Filter, true)
+	}
 	op := &scan{node: n, types: outTypes(n), cost: n.Common.Cost}
 	var err error
 	if op.pred, err = b.predicate(n.Filter); err != nil {
