@@ -18,7 +18,8 @@ type cte struct {
 	buf    *buffer
 	filled bool
 	scans  int           // operators that read it
-	loop   *recursion    // of a recursive one whose rows are not all there yet
+	lazy   bool          // one reader's rows are computed as they are asked for: see onDemand
+	loop   *recursion    // of a recursive or lazy one whose rows are not all there yet
 	work   *rowStore     // the working table of a recursive one
 	outer  []int         // parameter slots it depends on, set by enclosing operators
 	vals   []types.Datum // their values when it was filled
@@ -87,14 +88,15 @@ func (c *cte) fill(env *Env) error {
 	}
 	c.filled = true
 	c.buf.open(env)
-	if c.step == nil {
+	late := c.scans == 1 && !c.node.Modifying
+	if c.step == nil && !(late && c.lazy) {
 		return c.buf.drain(env, c.op)
 	}
 	if c.loop != nil {
 		c.loop.stop()
 	}
 	c.loop = newRecursion(c, env)
-	if c.scans == 1 && !c.node.Modifying {
+	if late {
 		return nil
 	}
 	return c.complete()

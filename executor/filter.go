@@ -41,9 +41,10 @@ func condOf(n plan.Node) plan.Expr {
 }
 
 // eachInTurn reports whether a condition is to be computed for a row before the next one
-// is looked at.
+// is looked at: its calls see each other's effects or those of calls above, or act, and
+// maybe not all rows are asked for.
 func (b *builder) eachInTurn(cond plan.Expr) bool {
-	each := b.inTurns || inTurn([]plan.Expr{cond})
+	each := b.inTurns || acts([]plan.Expr{cond})
 	b.inTurns = false
 	return each
 }

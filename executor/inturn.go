@@ -1,6 +1,9 @@
 package executor
 
 import (
+	"slices"
+	"strings"
+
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
@@ -86,10 +89,77 @@ func (f *effects) add(c *plan.Call) {
 		case "show_config_by_name", "show_config_by_name_missing_ok":
 			f.read++
 		default:
-			return
+			if !strings.HasPrefix(c.Proc.Name, "pg_advisory_") && !strings.HasPrefix(c.Proc.Name, "pg_try_advisory_") {
+				return
+			}
 		}
 	}
 	f.any++
+}
+
+// acts reports whether calls among the expressions see or change something beside their
+// arguments.
+func acts(es []plan.Expr) bool {
+	var f effects
+	for _, e := range es {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if c, ok := x.(*plan.Call); ok {
+				f.add(c)
+			}
+			return f.any == 0
+		})
+	}
+	return f.any > 0
+}
+
+// onDemand makes the operators below a LIMIT, as far as they pass rows as they come, make
+// calls that act for no more rows than are asked for:
+//
+//	SELECT id FROM (SELECT id, pg_try_advisory_lock(id) AS l FROM job OFFSET 0) j WHERE l LIMIT 1
+func onDemand(op Operator) {
+	switch op := op.(type) {
+	case *statsOp:
+		onDemand(op.Operator)
+	case *limit:
+		onDemand(op.input)
+	case *project:
+		op.stepwise = op.stepwise || acts(op.exprs)
+		onDemand(op.input)
+	case *projectSet:
+		onDemand(op.input)
+	case *filter:
+		if _, is := op.input.(*inTurns); !is && acts(op.each) {
+			op.input = &inTurns{input: op.input}
+		}
+		onDemand(op.input)
+	case *values:
+		for _, row := range op.node.Rows {
+			op.single = op.single || acts(row)
+		}
+	case *appendOp:
+		for _, in := range op.inputs {
+			onDemand(in)
+		}
+	case *inTurns:
+		onDemand(op.input)
+	case *distinct:
+		onDemand(op.input)
+	case *cteScan:
+		if op.cte.op != nil && op.cte.step == nil && actsBelow(op.cte.node.Plan) {
+			op.cte.lazy = true
+			onDemand(op.cte.op)
+		}
+	}
+}
+
+// actsBelow reports whether a node of a plan makes calls that act.
+func actsBelow(n plan.Node) bool {
+	found := false
+	plan.MapExprs(n, func(e plan.Expr) plan.Expr {
+		found = found || acts([]plan.Expr{e})
+		return e
+	})
+	return found || slices.ContainsFunc(n.Children(), actsBelow)
 }
 
 // inTurns passes its input's rows one at a time, so that what is above is done with a row

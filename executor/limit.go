@@ -30,6 +30,9 @@ func (b *builder) limit(n *plan.Limit) (Operator, error) {
 		return nil, err
 	}
 	op := &limit{node: n, input: in}
+	if n.Count != nil {
+		onDemand(in)
+	}
 	if len(n.TieKeys) > 0 {
 		keys := sortExprs(n.TieKeys)
 		if op.ties, err = expr.CompileAll(keys); err != nil {

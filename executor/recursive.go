@@ -25,7 +25,7 @@ type recursion struct {
 
 func newRecursion(c *cte, env *Env) *recursion {
 	l := &recursion{env: env, term: c.op}
-	if !c.node.UnionAll {
+	if c.step != nil && !c.node.UnionAll {
 		l.seen = newKeySet(c.types)
 	}
 	l.acct.open(env)
@@ -62,7 +62,7 @@ func (c *cte) more() error {
 	}
 	l.term.Close()
 	l.under, l.term = false, c.step
-	if l.next.n > 0 {
+	if c.step != nil && l.next.n > 0 {
 		return nil
 	}
 	l.stop()
@@ -101,10 +101,13 @@ func (c *cte) take(in *vec.Batch) error {
 		}
 		sel, n = l.fresh, len(l.fresh)
 	}
-	l.next.appendCols(in.Cols, sel, n)
 	if err := c.buf.add(in.Cols, sel, n); err != nil {
 		return err
 	}
+	if c.step == nil {
+		return nil
+	}
+	l.next.appendCols(in.Cols, sel, n)
 	held := l.next.size
 	if c.work != nil {
 		held += c.work.size
