@@ -114,6 +114,9 @@ type Table struct {
 	RowSecurity, ForceRowSecurity bool
 	// SystemGrants are the privileges on system columns that have any.
 	SystemGrants []SystemGrant
+	// Rewrites counts how often values of all rows were computed anew: rows of a state
+	// before do not have what the columns say now.
+	Rewrites int
 }
 
 // SystemGrant is the ACL of a system column.

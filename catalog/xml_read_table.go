@@ -140,6 +140,7 @@ func (r *xmlReader) tableAttrs(e *element, t *Table) {
 	if r.ids {
 		t.RowType, t.RowArray = r.oid(e, "rowType"), r.oid(e, "rowArray")
 		t.Space = SpaceID(r.num(e, "space", 0, math.MaxInt64, 0))
+		t.Rewrites = int(r.num(e, "rewrites", 0, math.MaxInt32, 0))
 		return
 	}
 	if rel := r.doc.rels[docName{t.Schema, t.Name}]; rel != nil {

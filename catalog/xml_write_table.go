@@ -59,6 +59,7 @@ func (w *xmlWriter) tableAttrs(a *attrList, t *Table) {
 		a.num("rowType", int64(t.RowType))
 		w.rowArray(a, t.RowArray)
 		a.num("space", int64(t.Space))
+		a.optNum("rewrites", int64(t.Rewrites))
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 )
 
 // maxDepth bounds the nesting of expressions, queries and joins. PostgreSQL
-// bounds the bytes of its stack instead; 2,000 levels are more than it manages
-// for most constructs with its default of 2 MB.
-const maxDepth = 2000
+// bounds the bytes of its stack instead, with its default of 2 MB to some thousands
+// of levels, depending on the construct.
+const maxDepth = 10000
 
 // maxChain bounds how many operators of one level may be chained (a+b+c…):
 // such a chain makes a tree that is as deep as it is long.

@@ -42,7 +42,7 @@ func (b *binder) clause() string {
 	return b.what
 }
 
-const maxExprDepth = 5000
+const maxExprDepth = 10000
 
 // enter counts the depth of an expression, until leave.
 func (b *binder) enter() {

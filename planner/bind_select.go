@@ -12,7 +12,7 @@ import (
 )
 
 // queryDepth is how many levels of expressions a level of queries counts as.
-const queryDepth = 20
+const queryDepth = 32
 
 // bindSelect binds a whole query under the scope around it.
 func (p *planner) bindSelect(s *ast.Select, outer *scope) *query {

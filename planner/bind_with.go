@@ -49,7 +49,7 @@ func (p *planner) with(w *ast.With, of ast.Stmt, outer *scope) (*scope, []*cteDe
 			def.q = p.bindSelect(sel, sc)
 			p.resolveUnknowns(def.q)
 		default:
-			if p.depth > 20 { // of bindSelect: this query is not the statement
+			if p.depth > queryDepth { // this query is not the statement
 				failf(sqlerr.FeatureNotSupported, c.Pos(), "WITH clause containing a data-modifying statement must be at the top level")
 			}
 			if _, merge := c.Stmt.(*ast.Merge); merge {

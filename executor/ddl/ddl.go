@@ -156,6 +156,9 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if err := x.countRewrites(); err != nil {
+		return "", err
+	}
 	if err := x.holdDropped(before, e.Change.Snapshot()); err != nil {
 		return "", err
 	}

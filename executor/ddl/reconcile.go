@@ -155,6 +155,22 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 	return nil
 }
 
+// countRewrites notes in the tables whose values are computed anew that they are.
+func (x *exec) countRewrites() error {
+	for _, oid := range slices.Sorted(maps.Keys(x.rewrites)) {
+		if x.snap().Table(oid) == nil {
+			continue
+		}
+		if _, err := x.Change.EditTable(oid, func(t *catalog.Table) error {
+			t.Rewrites++
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // dropSequences removes what is stored of sequences that are gone.
 func (x *exec) dropSequences(changed []types.OID, before, after *catalog.Snapshot) error {
 	for _, oid := range changed {

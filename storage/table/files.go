@@ -140,12 +140,12 @@ func (d *Desc) Moves(was *Desc) bool {
 }
 
 // Reads reports whether what is stored of the table as was describes it can be read
-// by d: all files of d are there, with keys and values of the same types, and the rows in
-// the same place, but for indexes that are not read where they lack rows. Who writes needs
+// by d: all files of d are there, with keys and values of the same types that were not
+// computed anew since, and the rows in the same place, but for indexes that are not read where they lack rows. Who writes needs
 // those that say something about the rows.
 func (d *Desc) Reads(was *Desc, write bool) bool {
 	t, old := d.Table, was.Table
-	if !slices.Equal(t.PK, old.PK) || len(t.Columns) < len(old.Columns) || !d.samePlace(was) {
+	if t.Rewrites != old.Rewrites || !slices.Equal(t.PK, old.PK) || len(t.Columns) < len(old.Columns) || !d.samePlace(was) {
 		return false
 	}
 	for c := range old.Columns {
