@@ -104,8 +104,27 @@ type rowLocker struct {
 func newRowLocker(locks []plan.Lock) *rowLocker { return &rowLocker{locks: locks} }
 
 // lock locks the batch's rows and narrows its selection to those that were not
-// skipped. ErrRetry when a row has changed since the snapshot.
+// skipped. ErrRetry when a row has changed since the snapshot. Of several tables all rows
+// of one result row are locked before those of the next one: others who change them in this
+// order wait, and do not end in a deadlock.
 func (l *rowLocker) lock(env *Env, b *vec.Batch) error {
+	if len(l.locks) == 1 {
+		return l.lockAll(env, b)
+	}
+	sel := make([]uint32, 0, b.Rows())
+	for i := range b.Rows() {
+		one := vec.Batch{Cols: b.Cols, N: b.N, Sel: []uint32{uint32(b.Row(i))}}
+		if err := l.lockAll(env, &one); err != nil {
+			return err
+		}
+		sel = append(sel, one.Sel...)
+	}
+	b.Sel = sel
+	return nil
+}
+
+// lockAll is lock of one table after the other.
+func (l *rowLocker) lockAll(env *Env, b *vec.Batch) error {
 	for i := range l.locks {
 		k := &l.locks[i]
 		if k.Tree == nil {
