@@ -92,6 +92,17 @@ func (c *callCtx) search(ad, bd types.Datum, all bool) (types.Datum, error) {
 	if !bytewise(a.Elem, b.Elem) {
 		return searchValues(ad, bd, all)
 	}
+	has := func(y []byte) (bool, error) { return hasRaw(a, y) }
+	if a.Len() > hashedFrom && b.Len() > hashedFrom {
+		set, err := rawSet(a)
+		if err != nil {
+			return null, err
+		}
+		has = func(y []byte) (bool, error) {
+			_, is := set[string(y)]
+			return is, nil
+		}
+	}
 	for {
 		y, isNull, ok, err := b.NextRaw()
 		if err != nil || !ok {
@@ -99,12 +110,30 @@ func (c *callCtx) search(ad, bd types.Datum, all bool) (types.Datum, error) {
 		}
 		found := false
 		if !isNull {
-			if found, err = hasRaw(a, y); err != nil {
+			if found, err = has(y); err != nil {
 				return null, err
 			}
 		}
 		if found != all {
 			return types.Bool(found), nil
+		}
+	}
+}
+
+// hashedFrom is the number of elements beyond which those of two arrays are not compared
+// each with each.
+const hashedFrom = 64
+
+// rawSet has the stored forms of an array's elements.
+func rawSet(a *types.ArrayIter) (map[string]struct{}, error) {
+	set := make(map[string]struct{}, a.Len())
+	for {
+		x, isNull, ok, err := a.NextRaw()
+		if err != nil || !ok {
+			return set, err
+		}
+		if !isNull {
+			set[string(x)] = struct{}{}
 		}
 	}
 }
