@@ -19,7 +19,7 @@ func (op *scan) parallel() bool { return op.env.run.query.ReadOnly && op.divisib
 func (op *scan) divisible() bool {
 	n := op.node
 	return op.env.MaxParallel > 1 && op.env.run.pure() && op.cost >= op.env.ParallelFrom && !n.Ordered && n.Limit == nil &&
-		op.env.Stats == nil && parallelSafe(n.Filter)
+		n.Access != plan.CurrentRow && op.env.Stats == nil && parallelSafe(n.Filter)
 }
 
 // pure reports whether no function that the statement calls may write.

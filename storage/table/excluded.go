@@ -252,8 +252,12 @@ type foundEntries struct {
 // run looks at the keys in groups that share the values by which entries are found.
 func (v *verifier) run(ctx context.Context, tx Txn, newest Reader, o LockOpt) error {
 	lead := v.e.lead()
-	if v.e.Intervals && lead == v.x.n-1 && newest != nil {
-		if apart, err := v.apart(ctx, []Reader{tx, newest}); apart || err != nil {
+	if v.e.Intervals && lead == v.x.n-1 && (newest != nil || v.adding) {
+		readers := []Reader{tx}
+		if newest != nil {
+			readers = append(readers, newest)
+		}
+		if apart, err := v.apart(ctx, readers); apart || err != nil {
 			return err
 		}
 	}
@@ -304,8 +308,8 @@ func (v *verifier) later(i int, entry []byte) bool {
 
 // apart reports whether the keys conflict with nothing, where the rows of a group are
 // ranges that must not overlap: of ranges in order, some two overlap only if some
-// neighbours do. What was committed does not overlap, so it is enough to compare each
-// key with its neighbours in both states. A doubt is left to the whole comparison.
+// neighbours do. What was committed does not overlap, or all of it is among the keys, so
+// it is enough to compare each key with its neighbours in both states. A doubt is left to the whole comparison.
 func (v *verifier) apart(ctx context.Context, readers []Reader) (bool, error) {
 	for i, key := range v.keys {
 		group := kv.Prefix(v.x.key.AppendPrefix(nil, v.cols[:v.e.lead()], i))

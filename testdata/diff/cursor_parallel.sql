@@ -1,0 +1,23 @@
+-- The row of a cursor where scans are parallel, and exclusion constraints over what is there.
+SET min_parallel_table_scan_size=0;
+CREATE TABLE w8 (id int PRIMARY KEY, v int); INSERT INTO w8 SELECT i,0 FROM generate_series(1,5000) i;
+BEGIN; DECLARE c CURSOR FOR SELECT id FROM w8; FETCH 2 FROM c;
+UPDATE w8 SET v=v+1 WHERE CURRENT OF c RETURNING id,v;
+UPDATE w8 SET id=id+10000 WHERE CURRENT OF c;
+FETCH 1 FROM c;
+DELETE FROM w8 WHERE CURRENT OF c RETURNING *;
+COMMIT;
+create table ex9(id int, g int, r int4range); insert into ex9 select i, i%3, int4range(i*10,i*10+5) from generate_series(1,6000) i; insert into ex9 values (0,0,'empty'),(0,0,'empty'),(0,0,null);
+alter table ex9 add exclude using gist (r with &&);
+create extension if not exists btree_gist;
+alter table ex9 add exclude using gist (g with =, r with &&);
+insert into ex9 values (1,1,'[12,13)');
+alter table ex9 drop constraint ex9_r_excl, drop constraint ex9_g_r_excl;
+insert into ex9 values (1,2,'[12,13)');
+alter table ex9 add exclude using gist (r with &&);
+alter table ex9 add exclude using gist (g with =, r with &&);
+insert into ex9 values (1,1,'[1,100000)');
+alter table ex9 drop constraint ex9_g_r_excl;
+alter table ex9 add exclude using gist (g with =, r with &&);
+delete from ex9 where upper(r) = 100000; insert into ex9 values (1,2,'[50000,50013)'),(1,2,'[50000,50013)'); 
+alter table ex9 add exclude using gist (g with =, r with &&);
