@@ -15,13 +15,14 @@ import (
 // renames are the names that a change takes away.
 type renames struct {
 	relations map[types.OID]bool // with another name, or other names of columns
+	called    map[string]bool    // what these were called
 	words     map[string]bool    // names and labels, which occur in texts that name what was renamed
 	fields    map[string]bool    // names of columns and attributes
 }
 
 // renamesIn compares objects with what they were.
 func (c *Change) renamesIn(put []Object) *renames {
-	r := &renames{relations: map[types.OID]bool{}, words: map[string]bool{}, fields: map[string]bool{}}
+	r := &renames{relations: map[types.OID]bool{}, called: map[string]bool{}, words: map[string]bool{}, fields: map[string]bool{}}
 	for _, o := range put {
 		old := c.snap.objs.get(o.ObjectOID())
 		if old == nil || old == o {
@@ -32,7 +33,7 @@ func (c *Change) renamesIn(put []Object) *renames {
 		switch x := o.(type) {
 		case *Table, *View, *Sequence:
 			if r.columns(asRelation(old).RelColumns(), asRelation(o).RelColumns()) || moved {
-				r.relations[o.ObjectOID()] = true
+				r.relations[o.ObjectOID()], r.called[was.Name] = true, true
 			}
 			if t, ok := o.(*Table); ok {
 				r.uniques(old, t)
@@ -109,6 +110,16 @@ func (r *renames) in(text string, of types.OID) bool {
 	return false
 }
 
+// reads reports whether a text may name a relation whose name or columns changed.
+func (r *renames) reads(text string) bool {
+	for name := range r.called {
+		if mayName(text, name, "") {
+			return true
+		}
+	}
+	return false
+}
+
 // mayName reports whether a word, which is not a part of a longer one, may stand in a
 // text behind before: as a name, or within a literal.
 func mayName(text, word, before string) bool {
@@ -145,9 +156,11 @@ func (c *Change) follow(put []Object, del []types.OID, next *Snapshot) ([]Object
 		if o.DatabaseOID() != c.DB || slices.Contains(del, o.ObjectOID()) {
 			return false
 		}
-		switch o.(type) {
+		switch x := o.(type) {
 		case *View, *Policy: // the texts that read relations
 			return true
+		case *Function:
+			return x.Standard || len(r.words)+len(r.fields) > 0
 		case *Schema, *Sequence, *Stats:
 			return false
 		}
@@ -272,7 +285,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 	case *Function:
 		was := old.(*Function)
 		n := *x
-		if x.Standard && r.in(x.Body, 0) {
+		if x.Standard && (r.in(x.Body, 0) || r.reads(x.Body)) {
 			text(&was.Body, &n.Body, StoredText{Function: was})
 		}
 		n.Defaults = slices.Clone(x.Defaults)

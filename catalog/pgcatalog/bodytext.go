@@ -37,9 +37,9 @@ func (w *queryWriter) change(c *catalog.ChangeTree) {
 	table := w.env.Snap.RelationText(w.env.DB, w.env.SearchPath, c.Schema, c.Table)
 	only := []string{"", "ONLY "}[index(c.Only)]
 	if c.Alias != "" {
-		as := " AS "
-		if c.Verb == "MERGE" {
-			as = " "
+		as := " "
+		if c.Verb == "INSERT" {
+			as = " AS "
 		}
 		table += as + catalog.QuoteIdent(c.Alias)
 	}
