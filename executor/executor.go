@@ -134,8 +134,9 @@ type Run struct {
 	changes  map[types.OID]RowChange // of tables with members
 	touched  map[types.OID]*keySet   // rows changed so far, of tables that several parts of the statement change
 
-	checked, impure bool // see pure
-	acting          bool // foreign keys are acting: what they find was not scanned
+	checked, impure bool  // see pure
+	acting          bool  // foreign keys are acting: what they find was not scanned
+	seesWrites      *bool // see overlaps; nil: not known yet
 
 	// Method values of the environment, kept so that running again makes none.
 	runSubFn func(*expr.Env, *plan.SubPlan, func(*vec.Batch) (bool, error)) error

@@ -15,7 +15,11 @@ import (
 // table that it writes while it writes: all parts see one state, whatever the order they
 // run in. So do they when functions may see something else.
 func (r *Run) readBefore() {
-	if r.env.From == nil && (r.callsBodies() || r.overlaps()) {
+	if r.seesWrites == nil {
+		is := r.overlaps()
+		r.seesWrites = &is
+	}
+	if r.env.From == nil && (r.callsBodies() || *r.seesWrites) {
 		r.env.reader = r.env.Txn.Before()
 	}
 	if r.env.Expr.Reads = nil; r.env.reader != kv.Reader(r.env.Txn) {
