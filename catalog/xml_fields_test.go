@@ -280,7 +280,7 @@ func TestXMLKeepsEveryField(t *testing.T) {
 // fragmentOnly are the attributes that fragments have and documents have not:
 // numbers that mean something inside of one store alone, secrets, and states of a moment
 // that a dump has not either (an index being built, triggers turned off).
-var fragmentOnly = []string{"oid", "db", "space", "rowType", "rowArray", "ofTypeOID", "ofTypeKind", "index", "constraint", "array", "relation", "pair", "rangeOID", "subtypeDiffOID", "position", "ownerPosition",
+var fragmentOnly = []string{"oid", "db", "space", "rewrites", "rowType", "rowArray", "ofTypeOID", "ofTypeKind", "index", "constraint", "array", "relation", "pair", "rangeOID", "subtypeDiffOID", "position", "ownerPosition",
 	"clusterParent", "regionSpace", "parent", "parentIndex", "largeObjectSpace", "pageSpace", "indexInvalid", "unchecked", "unwatched", "verifier", "table", "populated", "typeOID", "typeKind", "typeElem", "returnsOID", "returnsKind", "returnsElem", "nextOID", "nextSpace", "transitionOID", "finalOID", "combineOID", "stateOID", "stateKind", "stateElem", "functionOID", "restrictOID", "joinOID", "commutatorOID", "negatorOID"}
 
 // TestDocumentsHaveWhatFragmentsHave fails when an attribute is written for the

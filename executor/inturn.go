@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"slices"
 	"strings"
 
 	"kvsqld/catalog/types"
@@ -145,21 +144,11 @@ func onDemand(op Operator) {
 	case *distinct:
 		onDemand(op.input)
 	case *cteScan:
-		if op.cte.op != nil && op.cte.step == nil && actsBelow(op.cte.node.Plan) {
+		if op.cte.op != nil && op.cte.step == nil {
 			op.cte.lazy = true
 			onDemand(op.cte.op)
 		}
 	}
-}
-
-// actsBelow reports whether a node of a plan makes calls that act.
-func actsBelow(n plan.Node) bool {
-	found := false
-	plan.MapExprs(n, func(e plan.Expr) plan.Expr {
-		found = found || acts([]plan.Expr{e})
-		return e
-	})
-	return found || slices.ContainsFunc(n.Children(), actsBelow)
 }
 
 // inTurns passes its input's rows one at a time, so that what is above is done with a row

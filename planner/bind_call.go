@@ -583,6 +583,9 @@ func (p *planner) typeByName(schema, name string) *types.Info {
 	if schema != "" {
 		return p.Snap.Type(p.DB, schema, name)
 	}
+	if in := p.Snap.Type(p.DB, "pg_catalog", name); in != nil {
+		return in
+	}
 	for _, s := range p.SearchPath {
 		if in := p.Snap.Type(p.DB, s, name); in != nil {
 			return in

@@ -467,6 +467,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if x.Idx < len(p.params) {
 			if cur := p.params[x.Idx]; cur.OID == types.OUnknown {
 				t := to
+				p.byField = p.byField || t.OID == types.OInterval && t.Mod >= 0
 				t.Mod = -1
 				p.params[x.Idx] = t
 				return p.coerceMod(p.told(x, t), to, ctx)

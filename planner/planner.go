@@ -118,6 +118,7 @@ type planner struct {
 	parts     map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
 	subNames  map[*ast.Subquery]string // of the scalar subqueries' columns
 	trusted   int                      // stored texts around what is being bound; see usable
+	byField   bool                     // see plan.Query.Fields
 	whole     int                      // calls of operators are looked for: see operatorCall
 	policing  []policed                // conditions of policies that are being bound
 	secured   bool                     // a table with row-level security was seen
@@ -243,6 +244,7 @@ func (p *planner) statement(stmt ast.Stmt) *plan.Query {
 	out.Tables = p.lockedUses(out)
 	out.KeyTables = p.keyUses(out)
 	out.Rights, out.Calls, out.Limited = p.rights, p.calls, p.limited
+	out.Fields = p.byField
 	out.RowSecurity, out.ForValues, out.Passes = p.secured, p.forValues, p.passes
 	out.Steps = p.steps
 	out.Fault, out.Doubts = p.fault, p.doubts

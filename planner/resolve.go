@@ -92,29 +92,24 @@ func (p *planner) operators(schema, op string) []*catalog.Operator {
 		i := slices.IndexFunc(builtin, func(o *catalog.Operator) bool { return o.Extension != "" })
 		builtin, added = builtin[:i:i], builtin[i:]
 	}
+	if schema == catalog.SchemaPgCatalog {
+		return builtin
+	}
 	var out []*catalog.Operator
-	add := func(o *catalog.Operator) {
-		if !slices.ContainsFunc(out, func(b *catalog.Operator) bool { return b.Kind == o.Kind && b.Left == o.Left && b.Right == o.Right }) {
-			out = append(slices.Clip(out), o)
-		}
+	if schema == "" {
+		out = builtin
 	}
 	for _, s := range p.functionPath(schema) {
-		switch {
-		case s != catalog.SchemaPgCatalog:
-		case out == nil:
-			out = builtin
-		default:
-			for _, o := range builtin {
-				add(o)
-			}
-		}
 		for _, o := range added {
 			if p.Snap.ExtensionSchema(p.DB, o.Extension) == s {
-				add(o)
+				out = append(slices.Clip(out), o)
 			}
 		}
 		for _, o := range p.Snap.OwnOperators(p.DB, s, op) {
-			add(o.Row())
+			hidden := slices.ContainsFunc(out, func(b *catalog.Operator) bool { return b.Left == o.Left.OID && b.Right == o.Right.OID })
+			if !hidden {
+				out = append(slices.Clip(out), o.Row())
+			}
 		}
 	}
 	return out
@@ -355,12 +350,16 @@ func (p *planner) preferred(t, of types.OID) bool {
 func (p *planner) procs(schema, name string) []*catalog.Proc {
 	builtin := catalog.ProcsByName(name)
 	out := make([]*catalog.Proc, 0, len(builtin))
-	for _, s := range p.functionPath(schema) {
-		for _, pr := range builtin {
-			if pr.In() == s {
-				out = append(out, pr)
-			}
+	for _, pr := range builtin {
+		in := pr.Schema
+		if in == "" {
+			in = catalog.SchemaPgCatalog
 		}
+		if schema == in || schema == "" && (pr.Schema == "" || slices.Contains(p.SearchPath, in)) {
+			out = append(out, pr)
+		}
+	}
+	for _, s := range p.functionPath(schema) {
 		for _, f := range p.Snap.Functions(p.DB, s, name) {
 			out = append(out, p.userProc(f, false))
 		}

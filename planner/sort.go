@@ -165,9 +165,16 @@ func (p *planner) projectTargets(s *state) plan.Node {
 	return in.node
 }
 
+// drawnAgain reports whether a planned LIMIT may have another value when it is computed a
+// second time.
+func drawnAgain(e plan.Expr) bool {
+	u := plan.ParamsOf(&plan.Limit{Input: &plan.Values{}, Count: e})
+	return u.Volatile || u.Routines
+}
+
 // hintLimit tells the scan below a LIMIT how many rows are wanted.
 func (p *planner) hintLimit(n plan.Node) {
-	if l, ok := n.(*plan.Limit); ok && l.Count != nil && (l.Offset == nil || !volatileCall(l.Offset)) {
+	if l, ok := n.(*plan.Limit); ok && l.Count != nil && !drawnAgain(l.Count) && (l.Offset == nil || !volatileCall(l.Offset)) {
 		hintRows(l.Input, l.Count, l.Offset)
 		l.Pass = l.Offset != nil && passable(l.Input)
 	}

@@ -155,10 +155,16 @@ func (x *exec) reconcile(before, after *catalog.Snapshot) error {
 	return nil
 }
 
-// countRewrites notes in the tables whose values are computed anew that they are.
+// countRewrites notes in the tables of which columns are computed anew that they are, but
+// for those that get another type: that tells by itself.
 func (x *exec) countRewrites() error {
 	for _, oid := range slices.Sorted(maps.Keys(x.rewrites)) {
-		if x.snap().Table(oid) == nil {
+		was, t, rw := x.before.Table(oid), x.snap().Table(oid), x.rewrites[oid]
+		if was == nil || t == nil {
+			continue
+		}
+		same := func(col int) bool { return col >= len(was.Columns) || was.Columns[col].Type == t.Columns[col].Type }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(rw.cols)), same) && !slices.ContainsFunc(slices.Collect(maps.Keys(rw.generated)), same) {
 			continue
 		}
 		if _, err := x.Change.EditTable(oid, func(t *catalog.Table) error {

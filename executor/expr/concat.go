@@ -105,7 +105,7 @@ func concatFuncs(r *registry) {
 // spread gives the variadic arguments from position k on; those of a NULL array
 // given with VARIADIC are nil.
 func spread(c *callCtx, a []types.Datum, k int) ([]types.Datum, error) {
-	if !c.call.VariadicArr {
+	if !c.call.VariadicArr || len(a) <= k { // format(VARIADIC 'x') has nothing to spread
 		return a[k:], nil
 	}
 	last := a[len(a)-1]

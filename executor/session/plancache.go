@@ -257,13 +257,16 @@ func timeWords(sql string) bool {
 // literals makes the parameters of a remembered plan. A literal that cannot be
 // read is left to the plain path, whose error has its position.
 func (s *Session) literals(p *plannedStmt) ([]types.Datum, bool) {
-	if len(p.q.Params) != len(s.fp.Lits) {
+	if len(p.q.Params) != len(s.fp.Lits) || p.q.Fields {
 		return nil, false
 	}
 	s.lits = s.lits[:0]
 	for i := range s.fp.Lits {
-		if p.q.Params[i].OID == types.OAclitem {
-			return nil, false // reading one may warn, which must be done once
+		switch p.q.Params[i].OID {
+		case types.OAclitem: // reading one may warn, which must be done once
+			return nil, false
+		case types.OJSONPath: // its regular expressions are looked at where it is a constant
+			return nil, false
 		}
 		d, err := s.readText(p.q.Params[i], s.fp.Lits[i].Val)
 		if err != nil {

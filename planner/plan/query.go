@@ -47,6 +47,10 @@ type Query struct {
 	Passes bool
 	// Calls are the user-defined functions that are called, in views as well.
 	Calls []*catalog.Function
+	// Fields tells that a parameter stands where an interval with fields is wanted, like
+	// INTERVAL HOUR: a literal there is read by them, so that '2' is two hours, which no
+	// value of a parameter is.
+	Fields bool
 	// Limited are the built-in functions that are called and that not everybody may execute.
 	Limited []*catalog.Function
 	// Places are, of a cursor's query, the tables whose rows it stands on.
