@@ -81,7 +81,8 @@ func (c *cte) current(env *Env) bool {
 }
 
 // fill computes the rows unless they are there. Those of a recursive query that
-// has one reader come as they are asked for: a LIMIT may end what has no end.
+// has one reader, and of any such query below a LIMIT, come as they are asked for: a
+// LIMIT may end what has no end.
 func (c *cte) fill(env *Env) error {
 	if c.current(env) {
 		return nil

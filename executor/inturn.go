@@ -27,15 +27,7 @@ type effects struct {
 // those of one row have to be made after those of the row before: nextval and currval
 // of one sequence, set_config and current_setting, functions with bodies of statements.
 func inTurn(es []plan.Expr) bool {
-	var f effects
-	for _, e := range es {
-		plan.Visit(e, func(x plan.Expr) bool {
-			if c, ok := x.(*plan.Call); ok {
-				f.add(c)
-			}
-			return true
-		})
-	}
+	f := effectsOf(es)
 	if f.any < 2 {
 		return false
 	}
@@ -51,6 +43,18 @@ func inTurn(es []plan.Expr) bool {
 		return true
 	}
 	return f.set > 1 || f.set > 0 && f.read > 0
+}
+
+func effectsOf(es []plan.Expr) (f effects) {
+	for _, e := range es {
+		plan.Visit(e, func(x plan.Expr) bool {
+			if c, ok := x.(*plan.Call); ok {
+				f.add(c)
+			}
+			return true
+		})
+	}
+	return f
 }
 
 func (f *effects) add(c *plan.Call) {
@@ -98,18 +102,7 @@ func (f *effects) add(c *plan.Call) {
 
 // acts reports whether calls among the expressions see or change something beside their
 // arguments.
-func acts(es []plan.Expr) bool {
-	var f effects
-	for _, e := range es {
-		plan.Visit(e, func(x plan.Expr) bool {
-			if c, ok := x.(*plan.Call); ok {
-				f.add(c)
-			}
-			return f.any == 0
-		})
-	}
-	return f.any > 0
-}
+func acts(es []plan.Expr) bool { return effectsOf(es).any > 0 }
 
 // onDemand makes the operators below a LIMIT, as far as they pass rows as they come, make
 // calls that act for no more rows than are asked for:
@@ -126,10 +119,7 @@ func onDemand(op Operator) {
 		onDemand(op.input)
 	case *projectSet:
 		onDemand(op.input)
-	case *filter:
-		if _, is := op.input.(*inTurns); !is && acts(op.each) {
-			op.input = &inTurns{input: op.input}
-		}
+	case *filter: // which takes such rows one at a time anyway
 		onDemand(op.input)
 	case *values:
 		for _, row := range op.node.Rows {
@@ -155,29 +145,37 @@ func onDemand(op Operator) {
 // before it looks at the next one.
 type inTurns struct {
 	input Operator
-	in    *vec.Batch // under way, of which the first at rows are passed
-	at    int
-	sel   [1]uint32
-	out   vec.Batch
+	rows  singleRows
 }
 
 func (op *inTurns) Open(env *Env) error {
-	op.in, op.at = nil, 0
+	op.rows.in = nil
 	return op.input.Open(env)
 }
 
-func (op *inTurns) Next() (*vec.Batch, error) {
-	for op.in == nil || op.at >= op.in.Rows() {
-		in, err := op.input.Next()
+func (op *inTurns) Next() (*vec.Batch, error) { return op.rows.next(op.input) }
+
+// singleRows takes the batches of an operator apart.
+type singleRows struct {
+	in  *vec.Batch // under way, of which the first at rows are passed; nil at first
+	at  int
+	sel [1]uint32
+	out vec.Batch
+}
+
+// next is the operator's next row, nil at the end.
+func (s *singleRows) next(op Operator) (*vec.Batch, error) {
+	for s.in == nil || s.at >= s.in.Rows() {
+		in, err := op.Next()
 		if in == nil || err != nil {
 			return nil, err
 		}
-		op.in, op.at = in, 0
+		s.in, s.at = in, 0
 	}
-	op.sel[0] = uint32(op.in.Row(op.at))
-	op.at++
-	op.out = vec.Batch{Cols: op.in.Cols, N: op.in.N, Sel: op.sel[:]}
-	return &op.out, nil
+	s.sel[0] = uint32(s.in.Row(s.at))
+	s.at++
+	s.out = vec.Batch{Cols: s.in.Cols, N: s.in.N, Sel: s.sel[:]}
+	return &s.out, nil
 }
 
 func (op *inTurns) Close() { op.input.Close() }

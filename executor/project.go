@@ -19,12 +19,9 @@ type project struct {
 	now   vec.Batch // the rows of the input that out is of
 	out   vec.Batch
 
-	stepwise bool       // see plan.Project
-	in       *vec.Batch // the rows under way, of which the first at are passed
-	at       int
-	sel      [1]uint32
-
-	serial *serially // of calls that see each other's effects
+	stepwise bool // see plan.Project
+	rows     singleRows
+	serial   *serially // of calls that see each other's effects
 }
 
 func (b *builder) project(n *plan.Project) (Operator, error) {
@@ -49,7 +46,7 @@ func projectOver(in Operator, n *plan.Project) (Operator, error) {
 }
 
 func (op *project) Open(env *Env) error {
-	op.env, op.in, op.fault = env, nil, rowFault{}
+	op.env, op.rows.in, op.fault = env, nil, rowFault{}
 	op.taken.open()
 	return op.input.Open(env)
 }
@@ -94,17 +91,11 @@ func (op *project) compute(rows *vec.Batch) error {
 
 // step computes the next row.
 func (op *project) step() (*vec.Batch, error) {
-	for op.in == nil || op.at >= op.in.Rows() {
-		in, err := op.input.Next()
-		if in == nil || err != nil {
-			return nil, err
-		}
-		op.in, op.at = in, 0
+	row, err := op.rows.next(op.input)
+	if row == nil || err != nil {
+		return nil, err
 	}
-	op.sel[0] = uint32(op.in.Row(op.at))
-	op.at++
-	row := vec.Batch{Cols: op.in.Cols, N: op.in.N, Sel: op.sel[:]}
-	if err := evalAll(op.env, op.evals, &row, op.out.Cols); err != nil {
+	if err := op.compute(row); err != nil {
 		return nil, err
 	}
 	op.out.N, op.out.Sel = row.N, row.Sel

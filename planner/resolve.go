@@ -52,8 +52,8 @@ func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr
 // a user-defined one stands in the place of the call. false: the call was a constant.
 func (p *planner) operatorCall(schema, op string, l, r plan.Expr, off int) (*plan.Call, bool) {
 	p.whole++
+	defer func() { p.whole-- }()
 	c, ok := p.operator(schema, op, l, r, off).(*plan.Call)
-	p.whole--
 	return c, ok
 }
 

@@ -75,10 +75,10 @@ func (x *exec) createFunction(s *ast.CreateFunction) (string, error) {
 	// The body may call the function itself, so it is checked when that is there, and as
 	// it will run: with what SET gives it. One in standard form is bound here and now.
 	check := func() error { return x.checkBody(made, s, body) }
-	if len(f.Config) > 0 && !f.Standard {
-		check = func() error { return x.Configured(made, func() error { return x.checkBody(made, s, body) }) }
+	if !f.Standard {
+		return tag, x.Configured(made, check)
 	}
-	if err := check(); err != nil || !f.Standard {
+	if err := check(); err != nil {
 		return tag, err
 	}
 	if text := planner.BodyText(x.Planner(), made, x.BodyText); text != "" {
