@@ -41,15 +41,21 @@ func (w *tableWriter) unmodified(keys *vec.Vec, old *vec.Batch, unread []int, ve
 	if len(list) == 0 {
 		return nil
 	}
-	cols := slices.DeleteFunc(slices.Clone(w.live), func(c int) bool { return slices.Contains(unread, c) })
-	var now vec.Batch
-	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, list, cols, nil, &now); err != nil {
+	read := slices.DeleteFunc(slices.Clone(w.live), func(c int) bool { return slices.Contains(unread, c) })
+	var now, before vec.Batch
+	if err := w.desc.GetRows(w.env.Ctx, w.env.Txn, list, w.live, nil, &now); err != nil {
 		return err
 	}
-	same := now.Rows() == len(list)
+	if err := w.desc.GetRows(w.env.Ctx, w.env.reader, list, unread, nil, &before); err != nil {
+		return err
+	}
+	same := now.Rows() == len(list) && before.Rows() == len(list)
 	for i := 0; same && i < len(list); i++ {
-		for k, c := range cols {
-			same = same && stored(old.Cols[w.pos[c]].Get(rows[i]), now.Cols[k].Get(i))
+		for _, c := range read {
+			same = same && stored(old.Cols[w.pos[c]].Get(rows[i]), now.Cols[w.pos[c]].Get(i))
+		}
+		for k, c := range unread {
+			same = same && stored(before.Cols[k].Get(i), now.Cols[w.pos[c]].Get(i))
 		}
 	}
 	if same {

@@ -26,7 +26,7 @@ func (b *builder) delete(n *plan.Delete) (Operator, error) {
 		return nil, err
 	}
 	op := &deleteOp{dml: d, node: n, rows: distinctRows{once: passesOnce(n.Input)}}
-	op.dml.write, op.begin = op.write, func() { op.rows.open(op.env.run, n.Table.OID) }
+	op.dml.write, op.begin = op.write, func() { op.rows.open(op.env.run, n.Table.OID, nil) }
 	all := n.Input
 	if p, ok := all.(*plan.Project); ok { // leaves columns out
 		all = p.Input

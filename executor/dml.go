@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
@@ -112,17 +114,24 @@ type distinctRows struct {
 	oid  int  // the column with the OID of the row's table, 0 when there is one table
 	seen *keySet
 
-	shared bool // seen is that of the whole statement
+	shared bool                  // seen is that of the whole statement
+	run    *Run                  // whose parts change the rows of several tables, too, or nil
+	tables map[types.OID]*keySet // instead of seen, if so
 }
 
-// open is reset for rows of one table, which other parts of the statement may
-// change as well.
-func (d *distinctRows) open(r *Run, table types.OID) {
-	if k := r.touchedBy(table); k != nil {
+// open is reset for rows of a table, or of those of its tree, which other parts of the
+// statement may change as well.
+func (d *distinctRows) open(r *Run, table types.OID, tree []*catalog.Table) {
+	d.shared, d.run, d.tables = false, nil, nil
+	if d.oid > 0 {
+		if slices.ContainsFunc(tree, func(t *catalog.Table) bool { return r.touchedBy(t.OID) != nil }) {
+			d.run, d.tables = r, make(map[types.OID]*keySet)
+			return
+		}
+	} else if k := r.touchedBy(table); k != nil {
 		d.seen, d.shared = k, true
 		return
 	}
-	d.shared = false
 	d.reset()
 }
 
@@ -139,11 +148,11 @@ func (d *distinctRows) reset() {
 // sel selects the rows whose key, the batch's first column, is not NULL (an outer
 // join's empty side) and has not been seen.
 func (d *distinctRows) sel(in *vec.Batch) []uint32 {
-	if d.once && !d.shared {
+	if d.once && !d.shared && d.run == nil {
 		return in.Sel
 	}
 	keys := in.Cols[:1:1]
-	if d.oid > 0 {
+	if d.oid > 0 && d.run == nil {
 		keys = append(keys, in.Cols[d.oid])
 	}
 	n := in.Rows()
@@ -154,11 +163,28 @@ func (d *distinctRows) sel(in *vec.Batch) []uint32 {
 		if keys[0].IsNull(r) {
 			continue
 		}
-		if _, isNew := d.seen.findOrAdd(keys, r, hashes[i]); isNew {
+		seen := d.seen
+		if d.run != nil {
+			oids := in.Cols[d.oid]
+			seen = d.seenIn(types.OID(oids.I64[oids.Idx(r)]))
+		}
+		if _, isNew := seen.findOrAdd(keys, r, hashes[i]); isNew {
 			sel = append(sel, uint32(r))
 		}
 	}
 	return sel
+}
+
+// seenIn returns the rows that were seen of one of several tables.
+func (d *distinctRows) seenIn(table types.OID) *keySet {
+	k := d.tables[table]
+	if k == nil {
+		if k = d.run.touchedBy(table); k == nil {
+			k = newKeySet([]types.T{types.TBytea})
+		}
+		d.tables[table] = k
+	}
+	return k
 }
 
 // passesOnce reports whether a plan passes each row of its table once at most.

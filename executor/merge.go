@@ -35,9 +35,9 @@ func (b *builder) merge(n *plan.Merge) (Operator, error) {
 		return nil, err
 	}
 	op := &merge{dml: d, node: n, whens: make([]mergeWhen, len(n.Whens))}
-	op.dml.write, op.begin = op.write, func() { op.touched.open(op.env.run, n.Table.OID) }
+	op.dml.write, op.begin = op.write, func() { op.touched.open(op.env.run, n.Table.OID, n.Tree) }
 	if n.Tree != nil {
-		op.touched.oid, op.begin = len(n.Input.Base().Cols)-1, op.touched.reset
+		op.touched.oid = len(n.Input.Base().Cols) - 1
 		op.dml.prepare = func() (err error) {
 			op.members, err = op.env.run.newMembers(n.Table)
 			return err

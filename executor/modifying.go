@@ -227,7 +227,7 @@ func written(n plan.Node) []types.OID {
 	case *plan.Delete:
 		return targets(n.Table, n.Tree)
 	case *plan.Merge:
-		return targets(n.Table, nil)
+		return targets(n.Table, n.Tree)
 	}
 	for _, c := range n.Children() {
 		if oids := written(c); oids != nil {

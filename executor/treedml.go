@@ -223,7 +223,7 @@ func (b *builder) treeChange(root *plan.Update) (*treeChange, error) {
 	}
 	op := &treeChange{dml: d, extra: root.Extra, system: root.System,
 		rows: distinctRows{once: passesOnce(root.Input), oid: len(root.Input.Base().Cols) - 1}}
-	op.begin = op.rows.reset
+	op.begin = func() { op.rows.open(op.env.run, root.Table.OID, root.Tree) }
 	op.dml.prepare = func() (err error) {
 		op.members, err = op.env.run.newMembers(root.Table)
 		return err

@@ -44,7 +44,7 @@ func (b *builder) update(n *plan.Update) (Operator, error) {
 			op.absent = append(op.absent, c)
 		}
 	}
-	op.dml.write, op.begin = op.write, func() { op.rows.open(op.env.run, n.Table.OID) }
+	op.dml.write, op.begin = op.write, func() { op.rows.open(op.env.run, n.Table.OID, nil) }
 	return op, nil
 }
 

@@ -1,0 +1,77 @@
+-- Several parts of a statement that change rows of partitions, or of tables that inherit:
+-- the first one does, the others pass over them.
+create table pt (a int, b int, c int) partition by list (a);
+create table pt1 partition of pt for values in (1);
+create table pt2 (c int, a int, b int);
+alter table pt attach partition pt2 for values in (2, 3);
+insert into pt values (1, 1, 1), (2, 2, 2), (3, 3, 3);
+create table ih (a int, b int);
+create table ih1 (c int) inherits (ih);
+insert into ih values (1, 1);
+insert into ih1 values (2, 2, 2);
+begin;
+with u as (update pt set b = b + 1 returning *) update pt p set b = u.b + 100 from u where p.a = u.a returning p.*;
+select tableoid::regclass, * from pt order by a;
+rollback;
+begin;
+with u as (update pt set b = b + 1 returning *) delete from pt p using u where p.a = u.a returning p.*;
+select tableoid::regclass, * from pt order by a;
+rollback;
+begin;
+with u as (delete from pt where a > 1 returning *) update pt p set b = b + 100 returning p.*;
+select tableoid::regclass, * from pt order by a;
+rollback;
+begin;
+with u as (delete from pt2 returning *) update pt p set b = p.b + 100 where (select count(*) from u) > 0;
+select tableoid::regclass, * from pt order by a;
+rollback;
+begin;
+with u as (delete from pt where a = 2 returning *) update pt2 p set b = p.b + 100 where (select count(*) from u) > 0;
+select tableoid::regclass, * from pt order by a;
+rollback;
+begin;
+with u as (update pt set a = 3 - a where a < 3 returning *) update pt p set b = p.b + 100 where (select count(*) from u) > 0;
+select tableoid::regclass, * from pt order by a, b;
+rollback;
+begin;
+with u as (update pt set a = 3 - a where a < 3 returning *) delete from pt where (select count(*) from u) > 0 returning *;
+select tableoid::regclass, * from pt order by a, b;
+rollback;
+begin;
+with u as (insert into pt values (1, 7, 7) returning *) update pt p set b = p.b + 100 where (select count(*) from u) > 0;
+select tableoid::regclass, * from pt order by a, b;
+rollback;
+begin;
+with u as (update pt set b = b + 1 where a = 1 returning *)
+merge into pt p using u on p.a = u.a when matched then update set b = 9;
+rollback;
+begin;
+with u as (update pt set b = b + 1 where a = 1 returning *)
+merge into pt p using (select 2 as a from u) s on p.a = s.a when matched then delete;
+select tableoid::regclass, * from pt order by a, b;
+rollback;
+begin;
+with u as (update ih set b = b + 1 returning *) update ih p set b = u.b + 100 from u where p.a = u.a returning p.*;
+select tableoid::regclass, * from ih order by a;
+rollback;
+begin;
+with u as (delete from ih1 returning *) update ih p set b = p.b + 100 where (select count(*) from u) > 0;
+select tableoid::regclass, * from ih order by a;
+rollback;
+begin;
+with u as (delete from ih returning *) update only ih p set b = p.b + 100 where (select count(*) from u) > 0;
+select tableoid::regclass, * from ih order by a;
+rollback;
+begin;
+with u as (update ih set b = b + 1 returning *), v as (update ih1 set b = b + 10 where (select count(*) from u) > 0 returning *)
+select (select count(*) from u), (select count(*) from v);
+select tableoid::regclass, * from ih order by a;
+rollback;
+-- a function that changes a row which the statement then deletes, without a look at its columns
+create table acc (id text primary key, balance int);
+insert into acc values ('checking', 600), ('savings', 600);
+create function upd(int) returns bool language sql as $$ update acc set balance = balance + 1 where id = 'checking'; select true; $$;
+delete from acc where upd(1);
+table acc order by 1;
+delete from acc where id = 'savings' and upd(1);
+table acc order by 1;
