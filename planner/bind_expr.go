@@ -100,7 +100,14 @@ func (b *binder) expr(e ast.Expr) plan.Expr {
 		l, ok1 := e.L.(*ast.Row)
 		r, ok2 := e.R.(*ast.Row)
 		if !ok1 || !ok2 {
-			return b.isDistinct(b.expr(e.L), b.expr(e.R), e.Not, e.Pos())
+			l, r := b.expr(e.L), b.expr(e.R)
+			lr, ok1 := l.(*plan.RowCtor)
+			rr, ok2 := r.(*plan.RowCtor)
+			if !ok1 || !ok2 || lr.Names != nil || rr.Names != nil { // the row of an entry of FROM is one value
+				return b.isDistinct(l, r, e.Not, e.Pos())
+			}
+			sameEntries(lr.Elems, rr.Elems, e.Pos())
+			return b.distinctRows(lr.Elems, rr.Elems, e.Not, e.Pos())
 		}
 		// literals take their types from the other side's fields
 		ls, rs := b.entries(l), b.entries(r)
@@ -203,7 +210,8 @@ func (b *binder) noSetIn(before setCalls, members []plan.Expr, off int) {
 	}
 }
 
-// cond binds a boolean clause into its conjuncts.
+// cond binds a boolean clause into its conjuncts. In HAVING the tests of a row's columns
+// stay one.
 func (b *binder) cond(e ast.Expr) []plan.Expr {
 	if e == nil {
 		return nil
@@ -212,13 +220,18 @@ func (b *binder) cond(e ast.Expr) []plan.Expr {
 	if b.rec != nil {
 		return []plan.Expr{x} // in the parentheses that it was written with
 	}
-	return conjuncts(x, nil)
+	return conjunctsBut(x, func(a *plan.And) bool { return a.Row != nil && b.what == "HAVING" }, nil)
 }
 
 func conjuncts(e plan.Expr, out []plan.Expr) []plan.Expr {
-	if a, ok := e.(*plan.And); ok {
+	return conjunctsBut(e, func(*plan.And) bool { return false }, out)
+}
+
+// conjunctsBut is conjuncts that leaves some conjunctions whole.
+func conjunctsBut(e plan.Expr, whole func(*plan.And) bool, out []plan.Expr) []plan.Expr {
+	if a, ok := e.(*plan.And); ok && !whole(a) {
 		for _, x := range a.Args {
-			out = conjuncts(x, out)
+			out = conjunctsBut(x, whole, out)
 		}
 		return out
 	}
@@ -473,7 +486,7 @@ func (b *binder) is(e *ast.Is) plan.Expr {
 			for i, el := range r.Elems {
 				args[i] = &plan.Is{At: at, X: el, Test: plan.IsNull, Not: e.Not, Whole: true}
 			}
-			return &plan.And{At: at, Args: args}
+			return &plan.And{At: at, Args: args, Row: r}
 		}
 		return &plan.Is{At: at, X: b.anyArg(x), Test: plan.IsNull, Not: e.Not}
 	case "TRUE", "FALSE", "UNKNOWN":
@@ -527,11 +540,6 @@ func (b *binder) distinctRows(ls, rs []plan.Expr, not bool, off int) plan.Expr {
 }
 
 func (b *binder) isDistinct(l, r plan.Expr, not bool, off int) plan.Expr {
-	lr, ok1 := l.(*plan.RowCtor)
-	rr, ok2 := r.(*plan.RowCtor)
-	if ok1 && ok2 && len(lr.Elems) == len(rr.Elems) {
-		return b.distinctRows(lr.Elems, rr.Elems, not, off)
-	}
 	at := plan.At{T: types.TBool, Off: off}
 	c, ok := b.operatorCall("", "=", l, r, off)
 	if !ok { // folded: constants

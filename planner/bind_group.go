@@ -324,6 +324,12 @@ func (g *grouper) replace(e plan.Expr) plan.Expr {
 			return e // an enclosing block's
 		}
 		return g.column(x)
+	case *plan.And:
+		if x.Row != nil {
+			if i, ok := g.keys[exprKey(x.Row)]; ok {
+				return &plan.Is{At: x.At, X: g.keyVar(i, x.Off), Test: plan.IsNull, Not: x.Args[0].(*plan.Is).Not}
+			}
+		}
 	case *plan.RowCtor:
 		if x.Was != nil {
 			if i, ok := g.keys[exprKey(x.Was)]; ok {

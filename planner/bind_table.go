@@ -46,7 +46,8 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 	defer all.recover(&err)
 	p := all.tableBinder(t)
 	live := liveCols(t)
-	out = &plan.TableExprs{Live: live, Defaults: make([]plan.Expr, len(live)), Generated: make([]plan.Expr, len(live))}
+	out = &plan.TableExprs{Live: live, Defaults: make([]plan.Expr, len(live)), Generated: make([]plan.Expr, len(live)),
+		DefaultCalls: make([][]*catalog.Function, len(live))}
 	for _, ck := range t.Checks {
 		out.Checks = append(out.Checks, p.place(p.mustBool(p.bind(ck.Expr, "check constraints"), "CHECK")))
 	}
@@ -60,7 +61,9 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 		} else if col.Default != "" || p.domainDefault(col.Type) != "" || col.Identity != 0 || col.Sequence != 0 {
 			calls, limited := len(p.calls), len(p.limited)
 			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
-			p.calls, p.limited = p.calls[:calls], p.limited[:limited] // the statement that takes it calls them
+			// the statement that takes it calls them
+			out.DefaultCalls[i] = slices.Concat(p.calls[calls:], p.limited[limited:])
+			p.calls, p.limited = p.calls[:calls], p.limited[:limited]
 		}
 	}
 	if t.Key != nil {
@@ -71,7 +74,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 			}
 		}
 	}
-	out.IndexKeys, out.Preds = p.indexExprs(t)
+	out.IndexKeys, out.Preds = p.indexExprs(t.Indexes)
 	for _, ix := range t.Indexes {
 		out.Exclusions = append(out.Exclusions, p.exclusionTests(t, ix))
 	}
@@ -79,17 +82,22 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 	return out, nil
 }
 
-// IndexExprs is the part of TableExprs that fills indexes: for each index the
-// expressions among its keys, and its predicate.
-func IndexExprs(c *Context, t *catalog.Table) (keys [][]plan.Expr, preds []plan.Expr, err error) {
-	p := newPlanner(c)
-	defer p.recover(&err)
-	keys, preds = p.tableBinder(t).indexExprs(t)
-	return keys, preds, nil
+// IndexExprs is the part of TableExprs that fills some of the table's indexes: for each
+// the expressions among its keys, its predicate, and the functions that both call.
+func IndexExprs(c *Context, t *catalog.Table, indexes []*catalog.Index) (keys [][]plan.Expr, preds []plan.Expr, calls [][]*catalog.Function, err error) {
+	all := newPlanner(c)
+	defer all.recover(&err)
+	p := all.tableBinder(t)
+	for _, ix := range indexes {
+		p.calls = nil
+		k, where := p.indexExprs([]*catalog.Index{ix})
+		keys, preds, calls = append(keys, k[0]), append(preds, where[0]), append(calls, p.calls)
+	}
+	return keys, preds, calls, nil
 }
 
-func (p *tableBinder) indexExprs(t *catalog.Table) (keys [][]plan.Expr, preds []plan.Expr) {
-	for _, ix := range t.Indexes {
+func (p *tableBinder) indexExprs(indexes []*catalog.Index) (keys [][]plan.Expr, preds []plan.Expr) {
+	for _, ix := range indexes {
 		list := make([]plan.Expr, len(ix.Keys))
 		for i, k := range ix.Keys {
 			if k.Col < 0 {
@@ -131,10 +139,17 @@ func (p *planner) exclusionTests(t *catalog.Table, ix *catalog.Index) []plan.Exp
 	return out
 }
 
+// Bound is an expression that is no part of a planned statement.
+type Bound struct {
+	X     plan.Expr
+	Cols  []int               // the columns that it reads
+	Calls []*catalog.Function // what whoever computes it must be allowed to execute
+}
+
 // ColumnExpr binds an expression for DDL: a default (no table), a check or an
-// index expression (over the table's live columns). It returns the expression
-// converted to want (OID 0: any type) and the columns that it reads.
-func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (e plan.Expr, cols []int, err error) {
+// index expression (over the table's live columns). It is converted to want (OID 0:
+// any type).
+func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string) (b Bound, err error) {
 	p := newPlanner(c)
 	defer p.recover(&err)
 	e, lay := p.columnExpr(x, t, want, what)
@@ -142,11 +157,13 @@ func ColumnExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	plan.Visit(e, func(y plan.Expr) bool {
 		if v, ok := y.(*plan.Var); ok && !seen[v.Col] {
 			seen[v.Col] = true
-			cols = append(cols, v.Col)
+			b.Cols = append(b.Cols, v.Col)
 		}
 		return true
 	})
-	return p.planExprs([]plan.Expr{e}, lay)[0], cols, nil
+	b.X = p.planExprs([]plan.Expr{e}, lay)[0]
+	b.Calls = slices.Concat(p.calls, p.limited)
+	return b, nil
 }
 
 // textExpr is ColumnExpr for the text of the expression.
@@ -185,17 +202,17 @@ func (p *planner) columnExpr(x ast.Expr, t *catalog.Table, want types.T, what st
 }
 
 // Argument binds what EXECUTE passes as parameter n.
-func Argument(c *Context, x ast.Expr, want types.T, n int) (e plan.Expr, err error) {
+func Argument(c *Context, x ast.Expr, want types.T, n int) (out Bound, err error) {
 	p := newPlanner(c)
 	defer p.recover(&err)
 	b := &binder{planner: p, scope: &scope{}, what: "EXECUTE parameters", noAgg: true, noWin: true, noSub: true}
-	e = b.expr(x)
+	e := b.expr(x)
 	y := p.coerce(e, want, assignment)
 	if y == nil {
 		fail(sqlerr.New(sqlerr.DatatypeMismatch, "parameter $%d of type %s cannot be coerced to the expected type %s",
 			n, p.bareName(e.Type().OID), p.typeName(want)).At(x.Pos()).WithHint("You will need to rewrite or cast the expression."))
 	}
-	return p.planExprs([]plan.Expr{y}, nil)[0], nil
+	return Bound{X: p.planExprs([]plan.Expr{y}, nil)[0], Calls: slices.Concat(p.calls, p.limited)}, nil
 }
 
 // conditionOf is what messages call the clause of a stored condition.

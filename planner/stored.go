@@ -30,7 +30,7 @@ func StoredExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 }
 
 func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what string, column func(string) string) (*Stored, error) {
-	e, cols, err := ColumnExpr(c, x, t, want, what)
+	e, err := ColumnExpr(c, x, t, want, what)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	if err != nil {
 		return nil, err
 	}
-	s := &Stored{Expr: e, Cols: cols}
+	s := &Stored{Expr: e.X, Cols: e.Cols}
 	if k, ok := written.(*plan.Const); ok {
 		s.Null = k.Val.Null
 	}

@@ -142,11 +142,11 @@ func (x *exec) placeColumn(t *catalog.Table, col *newColumn) (*catalog.Table, er
 	}
 	switch {
 	case spec.Generated:
-		if _, _, err := planner.ColumnExpr(x.Planner(), col.gen, t, spec.Type, "column generation expressions"); err != nil {
+		if _, err := planner.ColumnExpr(x.Planner(), col.gen, t, spec.Type, "column generation expressions"); err != nil {
 			return nil, err
 		}
 	case initial != nil && (spec.Default != "" || col.initial == nil):
-		e, _, err := planner.ColumnExpr(x.Planner(), initial, nil, spec.Type, "DEFAULT expressions")
+		e, err := x.toRun(initial, nil, spec.Type, "DEFAULT expressions")
 		if err != nil {
 			return nil, err
 		}

@@ -45,11 +45,11 @@ func (x *exec) alterType(t *catalog.Table, a *ast.AlterAction) error {
 	var src ast.Expr = &ast.ColumnRef{Off: -1, Parts: []string{a.Name}}
 	if a.Using != nil {
 		src = a.Using
-		if _, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), types.T{}, "transform expressions"); err != nil {
+		if _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), types.T{}, "transform expressions"); err != nil {
 			return err
 		}
 	}
-	e, _, err := planner.ColumnExpr(x.Planner(), src, x.base(t), to, "transform expressions")
+	e, err := x.toRun(src, x.base(t), to, "transform expressions")
 	if err != nil {
 		switch {
 		case sqlerr.CodeOf(err) != sqlerr.DatatypeMismatch:

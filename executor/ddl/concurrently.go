@@ -40,17 +40,17 @@ func (x *exec) fillLater(t *catalog.Table, ix *catalog.Index) error {
 // of live columns of its table, as table.FillIndex wants it.
 func Filler(env *Env, t *catalog.Table, ix types.OID) (func(live *vec.Batch) (table.IndexVals, error), error) {
 	x := &exec{Env: env}
-	vals, err := x.indexVals(t)
+	k := slices.IndexFunc(t.Indexes, func(i *catalog.Index) bool { return i.OID == ix })
+	vals, err := x.indexVals(t, t.Indexes[k:k+1])
 	if err != nil {
 		return nil, err
 	}
-	k := slices.IndexFunc(t.Indexes, func(i *catalog.Index) bool { return i.OID == ix })
 	return func(live *vec.Batch) (table.IndexVals, error) {
 		all, err := vals(live)
 		if err != nil || all == nil {
 			return table.IndexVals{}, err
 		}
-		return all[k], nil
+		return all[0], nil
 	}, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"kvsqld/catalog/types"
 	"kvsqld/parser"
 	"kvsqld/parser/ast"
-	"kvsqld/planner"
 	"kvsqld/planner/plan"
 )
 
@@ -75,8 +74,7 @@ func (x *exec) relabel(u *catalog.UserType, was, now, cast string) (plan.Expr, e
 		return nil, err
 	}
 	t, _ := x.snap().T(u.OID, -1)
-	e, _, err := planner.ColumnExpr(x.Planner(), ex, &catalog.Table{Columns: []catalog.Column{{Name: "value", Type: t}}}, t, "transform expressions")
-	return e, err
+	return x.toRun(ex, &catalog.Table{Columns: []catalog.Column{{Name: "value", Type: t}}}, t, "transform expressions")
 }
 
 // relabelled is a value of type t with one applied to each value of the enum type
@@ -147,7 +145,7 @@ func (x *exec) renameStored(s *ast.AlterObject, t *catalog.Table, u *catalog.Use
 		if err != nil {
 			return err
 		}
-		e, _, err := planner.ColumnExpr(x.Planner(), ex, x.base(t), col.Type, "transform expressions")
+		e, err := x.toRun(ex, x.base(t), col.Type, "transform expressions")
 		if err != nil {
 			return err
 		}

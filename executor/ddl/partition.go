@@ -414,7 +414,7 @@ func (x *exec) boundValue(p *catalog.Table, i int, e ast.Expr) (types.Datum, err
 	}
 	k := &p.Key.Keys[i]
 	want := x.snap().BaseType(k.Type)
-	v, _, err := planner.ColumnExpr(x.Planner(), e, nil, want, "partition bound")
+	v, err := x.toRun(e, nil, want, "partition bound")
 	if err != nil {
 		if se, ok := err.(*sqlerr.Error); ok && se.Code == sqlerr.DatatypeMismatch {
 			name := k.Expr

@@ -350,17 +350,16 @@ func (x *exec) follow(was, t *catalog.Table) error {
 		return x.copyBelow(old, t)
 	}
 	for _, ix := range fill {
-		vals, err := x.indexVals(t)
+		vals, err := x.indexVals(t, []*catalog.Index{ix})
 		if err != nil {
 			return err
 		}
-		k := indexPos(t, ix)
 		one := func(live *vec.Batch) (table.IndexVals, error) {
 			all, err := vals(live)
 			if err != nil || all == nil {
 				return table.IndexVals{}, err
 			}
-			return all[k], nil
+			return all[0], nil
 		}
 		if ix.Invalid && ix.OID == x.unfilled {
 			continue
@@ -391,13 +390,4 @@ func (x *exec) verifyExclusions(t *catalog.Table, d *table.Desc, indexes []*cata
 		}
 	}
 	return nil
-}
-
-func indexPos(t *catalog.Table, ix *catalog.Index) int {
-	for i := range t.Indexes {
-		if t.Indexes[i] == ix {
-			return i
-		}
-	}
-	return -1
 }

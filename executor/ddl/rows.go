@@ -1,12 +1,15 @@
 package ddl
 
 import (
+	"slices"
+
 	"kvsqld/catalog"
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/parser"
+	"kvsqld/parser/ast"
 	"kvsqld/planner"
 	"kvsqld/planner/plan"
 	"kvsqld/storage/kv"
@@ -18,6 +21,23 @@ type vecBatch = *vec.Batch
 
 // evalConst evaluates an expression without columns.
 func (x *exec) evalConst(e plan.Expr) (types.Datum, error) { return expr.EvalConst(x.Eval(), e) }
+
+// toRun binds an expression that is about to be computed, and checks that the current role
+// may execute what it calls.
+func (x *exec) toRun(e ast.Expr, t *catalog.Table, want types.T, what string) (plan.Expr, error) {
+	b, err := planner.ColumnExpr(x.Planner(), e, t, want, what)
+	if err != nil {
+		return nil, err
+	}
+	return b.X, x.mayCall(b.Calls)
+}
+
+func (x *exec) mayCall(calls []*catalog.Function) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	return x.MayRun(&plan.Query{Calls: calls})
+}
 
 // live lists the numbers of the columns that are not dropped.
 func live(t *catalog.Table) []int {
@@ -126,7 +146,7 @@ func (x *exec) generation(t *catalog.Table, c int) (expr.Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, _, err := planner.ColumnExpr(x.Planner(), text, t, t.Columns[c].Type, "column generation expressions")
+	e, err := x.toRun(text, t, t.Columns[c].Type, "column generation expressions")
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +162,7 @@ type rowWriter struct {
 }
 
 func (x *exec) rowWriter(d *table.Desc) (*rowWriter, error) {
-	vals, err := x.indexVals(d.Table)
+	vals, err := x.indexVals(d.Table, d.Table.Indexes)
 	return &rowWriter{x: x, w: d.NewWriter(x.Txn), t: d.Table, vals: vals}, err
 }
 
@@ -194,11 +214,11 @@ func (x *exec) asBuildError(err error) error {
 	return &c
 }
 
-// indexVals returns a function that computes the expressions and predicates of
-// a table's indexes for a batch of live columns; it gives nil when all are plain.
-func (x *exec) indexVals(t *catalog.Table) (func(*vec.Batch) ([]table.IndexVals, error), error) {
+// indexVals returns a function that computes the expressions and predicates of some
+// of a table's indexes for a batch of live columns; it gives nil when all are plain.
+func (x *exec) indexVals(t *catalog.Table, indexes []*catalog.Index) (func(*vec.Batch) ([]table.IndexVals, error), error) {
 	plain := true
-	for _, ix := range t.Indexes {
+	for _, ix := range indexes {
 		plain = plain && ix.Where == ""
 		for _, k := range ix.Keys {
 			plain = plain && k.Col >= 0
@@ -207,13 +227,13 @@ func (x *exec) indexVals(t *catalog.Table) (func(*vec.Batch) ([]table.IndexVals,
 	if plain {
 		return func(*vec.Batch) ([]table.IndexVals, error) { return nil, nil }, nil
 	}
-	exprs, where, err := planner.IndexExprs(x.Planner(), t)
+	exprs, where, calls, err := planner.IndexExprs(x.Planner(), t, indexes)
 	if err != nil {
 		return nil, err
 	}
-	keys := make([][]expr.Eval, len(t.Indexes))
-	preds := make([]expr.Eval, len(t.Indexes))
-	for i := range t.Indexes {
+	keys := make([][]expr.Eval, len(indexes))
+	preds := make([]expr.Eval, len(indexes))
+	for i := range indexes {
 		keys[i] = make([]expr.Eval, len(exprs[i]))
 		for k, e := range exprs[i] {
 			if e != nil {
@@ -229,8 +249,15 @@ func (x *exec) indexVals(t *catalog.Table) (func(*vec.Batch) ([]table.IndexVals,
 		}
 	}
 	env := x.Eval()
+	asked := false
 	return func(b *vec.Batch) ([]table.IndexVals, error) {
-		out := make([]table.IndexVals, len(t.Indexes))
+		if !asked { // nobody has to be allowed to call what an empty table's index calls
+			if err := x.mayCall(slices.Concat(calls...)); err != nil {
+				return nil, err
+			}
+			asked = true
+		}
+		out := make([]table.IndexVals, len(indexes))
 		for i := range out {
 			out[i].Keys = make([]*vec.Vec, len(keys[i]))
 			for k, ev := range keys[i] {
@@ -260,6 +287,9 @@ func (x *exec) query(sql string, yield func(*vec.Batch) bool) error {
 	}
 	q, err := planner.Plan(x.Planner(), st.Stmt)
 	if err != nil {
+		return err
+	}
+	if err := x.mayCall(q.Calls); err != nil {
 		return err
 	}
 	end, err := x.Txn.ReadNewest()

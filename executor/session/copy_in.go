@@ -261,6 +261,9 @@ func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *cata
 		}
 		c.batch.Cols[i] = vec.NewConst(types.Null(t.Columns[col].Type))
 		if e := ex.Defaults[i]; e != nil {
+			if err := s.checkRights(&plan.Query{Calls: ex.DefaultCalls[i]}); err != nil {
+				return nil, err
+			}
 			if c.defaults[i], err = expr.Compile(e); err != nil {
 				return nil, err
 			}
@@ -278,18 +281,21 @@ func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *cata
 
 // where compiles the condition of COPY FROM … WHERE.
 func (c *copyIn) where(s *Session, snap *catalog.Snapshot, x ast.Expr) error {
-	e, cols, err := planner.ColumnExpr(s.planContext(snap), x, c.table, types.TBool, "COPY FROM WHERE conditions")
+	e, err := planner.ColumnExpr(s.planContext(snap), x, c.table, types.TBool, "COPY FROM WHERE conditions")
 	if err != nil {
 		return err
 	}
-	for _, i := range cols {
+	if err := s.checkRights(&plan.Query{Calls: e.Calls}); err != nil {
+		return err
+	}
+	for _, i := range e.Cols {
 		if i >= 0 && c.table.Columns[i].Generated {
 			return sqlerr.New(sqlerr.InvalidColumnReference, "generated columns are not supported in COPY FROM WHERE conditions").
 				WithDetail("Column \"%s\" is a generated column.", c.table.Columns[i].Name)
 		}
 	}
-	c.alone = c.alone || volatileButNextval(e)
-	c.pred, err = expr.CompilePredicate(e)
+	c.alone = c.alone || volatileButNextval(e.X)
+	c.pred, err = expr.CompilePredicate(e.X)
 	return err
 }
 

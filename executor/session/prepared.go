@@ -457,7 +457,7 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 		if err != nil {
 			return nil, nil, err
 		}
-		d, err := s.evalConst(ctx, e)
+		d, err := s.evalBound(ctx, e)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -477,11 +477,19 @@ func (s *Session) executeArgs(ctx context.Context, x *ast.Execute) (*prepared, [
 
 // evalExpr binds and evaluates an expression without columns.
 func (s *Session) evalExpr(ctx context.Context, x ast.Expr, want types.T, what string) (types.Datum, error) {
-	e, _, err := planner.ColumnExpr(s.planDuring(ctx, s.snapshot()), x, nil, want, what)
+	e, err := planner.ColumnExpr(s.planDuring(ctx, s.snapshot()), x, nil, want, what)
 	if err != nil {
 		return types.Datum{}, err
 	}
-	return s.evalConst(ctx, e)
+	return s.evalBound(ctx, e)
+}
+
+// evalBound evaluates an expression without columns for the current role.
+func (s *Session) evalBound(ctx context.Context, e planner.Bound) (types.Datum, error) {
+	if err := s.checkRights(&plan.Query{Calls: e.Calls}); err != nil {
+		return types.Datum{}, err
+	}
+	return s.evalConst(ctx, e.X)
 }
 
 func (s *Session) evalConst(ctx context.Context, e plan.Expr) (types.Datum, error) {

@@ -134,6 +134,9 @@ type (
 	And struct {
 		At
 		Args []Expr
+		// Row is the whole row whose columns the arguments test, each by an Is, or nil: a
+		// grouping by the row tests that in their place.
+		Row *RowCtor
 	}
 	// Or is the disjunction.
 	Or struct {

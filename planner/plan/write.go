@@ -153,7 +153,9 @@ type TableExprs struct {
 	Exclusions [][]Expr
 	// Calls are the functions that these expressions but for Defaults call and that not
 	// everybody may execute of right: those with bodies, and limited built-in ones.
-	Calls []*catalog.Function
+	// DefaultCalls[i] are those of Defaults[i].
+	Calls        []*catalog.Function
+	DefaultCalls [][]*catalog.Function
 }
 
 // Children returns the node's inputs.
