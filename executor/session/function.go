@@ -73,8 +73,14 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield r
 			own[i].B = append([]byte(nil), d.B...)
 		}
 	}
+	now := f.Volatile == 'v' && s.calledOnView(x)
 	run := func(yield rowYield) error {
 		for i, p := range body.stmts {
+			if i > 0 && now {
+				if err := s.readAgain(x.Ctx); err != nil {
+					return err
+				}
+			}
 			out := yield
 			if i < len(body.stmts)-1 || c.T.OID == types.OVoid {
 				out = nil
@@ -87,7 +93,7 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield r
 		}
 		return nil
 	}
-	if f.Volatile == 'v' && s.calledByPortal(x) {
+	if now {
 		return s.callNow(x.Ctx, body, run, yield)
 	}
 	return run(yield)
@@ -190,6 +196,11 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 	}
 	if f.Volatile == 'v' {
 		s.tx.lobs.before = nil // each statement sees what the one before it did
+		leave, err := s.readView(p)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
 	run, err := s.start(ctx, p, args, nil)
 	if err != nil {

@@ -370,7 +370,12 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 			to = kept
 		}
 	}
+	leave, err := s.readView(p)
+	if err != nil {
+		return 0, err
+	}
 	n, err = s.drain(ctx, p, params, to, stats)
+	leave()
 	if err != nil {
 		if isRetry(err) && marked {
 			s.tx.kv.RollbackTo(mark)

@@ -126,11 +126,11 @@ func (l *layer) settle(mark int) {
 }
 
 func (l *layer) settleTo(end, mark int) {
-	if l.indexed == end {
-		return
+	if l.indexed < end {
+		l.runs = append(l.runs, run{from: l.indexed, to: end, ents: sorted(l.log[l.indexed:end])})
+		l.indexed = end
 	}
-	l.runs = append(l.runs, run{from: l.indexed, to: end, ents: sorted(l.log[l.indexed:end])})
-	l.indexed = end
+	// Runs that an older mark kept apart are merged, too: each may have one write only.
 	for len(l.runs) > 1 {
 		a, b := &l.runs[len(l.runs)-2], &l.runs[len(l.runs)-1]
 		ae, be := l.entries(a), l.entries(b)

@@ -2,22 +2,41 @@ package session
 
 import (
 	"context"
+	"slices"
 
+	"kvsqld/catalog"
 	"kvsqld/catalog/types/vec"
 	"kvsqld/executor/expr"
 	"kvsqld/storage/kv"
 )
 
-// calledByPortal reports whether a statement that reads nothing but a portal's view, in
-// READ COMMITTED, calls a function. A volatile one sees what there is when it is called
-// then, and the transaction's snapshot is nobody else's meanwhile.
-func (s *Session) calledByPortal(x *expr.Env) bool {
+// readView makes a statement of READ COMMITTED that calls volatile functions with bodies,
+// and writes and locks nothing itself, read a view until leave is called: each statement of
+// such a body has a snapshot of its own then. Who takes a lock in one reads in the next
+// what was committed before the lock was free.
+func (s *Session) readView(p *plannedStmt) (leave func(), err error) {
+	if s.tx.iso != kv.ReadCommitted || p.q.Tag != "CALL" && p.writes() ||
+		!slices.ContainsFunc(p.q.Calls, func(f *catalog.Function) bool { return f.Volatile == 'v' }) {
+		return func() {}, nil
+	}
+	v, err := s.tx.kv.View()
+	if err != nil {
+		return nil, err
+	}
+	outer := s.readsFrom
+	s.readsFrom = v
+	return func() { s.readsFrom = outer; v.Close() }, nil
+}
+
+// calledOnView reports whether a statement of READ COMMITTED that reads nothing but a view
+// calls a function: the transaction's snapshot is nobody else's meanwhile.
+func (s *Session) calledOnView(x *expr.Env) bool {
 	_, view := x.Reads.(kv.View)
 	return view && s.tx.iso == kv.ReadCommitted
 }
 
 // callNow runs the body of a function on a new snapshot, and again where a statement would
-// (executor.ErrRetry): of the portal itself there are rows that the client has.
+// (executor.ErrRetry): of a portal itself there are rows that the client has.
 func (s *Session) callNow(ctx context.Context, body *routineBody, run func(rowYield) error, yield rowYield) error {
 	for {
 		if err := s.readAgain(ctx); err != nil {
