@@ -375,7 +375,11 @@ func (c *Change) SetOwner(oid types.OID, owner string) error {
 	if c.snap.Role(owner) == nil {
 		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", owner)
 	}
-	put := []Object{ownedBy(c.snap.objs.get(oid), owner)}
+	o := c.snap.objs.get(oid)
+	if o == nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "changing the owner of a system object is not supported")
+	}
+	put := []Object{ownedBy(o, owner)}
 	for _, q := range c.ownedSequences(oid) {
 		put = append(put, ownedBy(q, owner))
 	}

@@ -494,16 +494,24 @@ func (c *Change) CreateRole(r *Role) (*Role, error) {
 	if c.snap.Role(r.Name) != nil {
 		return nil, sqlerr.New(sqlerr.DuplicateObject, "role \"%s\" already exists", r.Name)
 	}
-	if r.Name == "public" || r.Name == "none" {
-		return nil, sqlerr.New(sqlerr.ReservedName, "role name \"%s\" is reserved", r.Name)
-	}
-	if len(r.Name) >= 3 && r.Name[:3] == "pg_" {
-		return nil, sqlerr.New(sqlerr.ReservedName, "role name \"%s\" is reserved", r.Name).
-			WithDetail("Role names starting with \"pg_\" are reserved.")
+	if err := reservedRole(r.Name); err != nil {
+		return nil, err
 	}
 	n := *r
 	n.Common = Common{OID: c.alloc.AllocOID(), Name: r.Name, Comment: r.Comment}
 	return &n, c.put(&n)
+}
+
+// reservedRole refuses the names that no role of a user has.
+func reservedRole(name string) error {
+	if name == "public" || name == "none" {
+		return sqlerr.New(sqlerr.ReservedName, "role name \"%s\" is reserved", name)
+	}
+	if strings.HasPrefix(name, "pg_") {
+		return sqlerr.New(sqlerr.ReservedName, "role name \"%s\" is reserved", name).
+			WithDetail("Role names starting with \"pg_\" are reserved.")
+	}
+	return nil
 }
 
 // PutStats records a table's statistics in place of older ones.

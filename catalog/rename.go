@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"strings"
 
 	"slices"
@@ -276,10 +277,14 @@ func (c *Change) RenameRole(old, new string) error {
 	switch {
 	case role == nil:
 		return sqlerr.New(sqlerr.UndefinedObject, "role \"%s\" does not exist", old)
-	case c.snap.Role(new) != nil:
-		return sqlerr.New(sqlerr.DuplicateObject, "role \"%s\" already exists", new)
 	case old == c.Owner:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "session user cannot be renamed")
+	}
+	if err := cmp.Or(reservedRole(old), reservedRole(new)); err != nil {
+		return err
+	}
+	if c.snap.Role(new) != nil {
+		return sqlerr.New(sqlerr.DuplicateObject, "role \"%s\" already exists", new)
 	}
 	var put []Object
 	for _, o := range c.snap.Objects() {

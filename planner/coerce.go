@@ -431,7 +431,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			// needs the catalog: converted when the statement starts
 			p.readTypes = append(p.readTypes, to)
 			text := &plan.Const{At: plan.At{T: types.TText, Off: x.Off}, Val: types.Bytes(types.TText, x.Val.B)}
-			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Cast: castForm(ctx)}
+			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Stored: p.inDefinition(), Cast: castForm(ctx)}
 			if p.Consts != nil { // what cannot be read is an error wherever the literal stands
 				var read plan.Expr = lit
 				if checked := p.columnDomain(lit); checked != nil {

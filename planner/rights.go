@@ -75,8 +75,11 @@ func (p *planner) usable(n *ast.Name) {
 	}
 }
 
+// inDefinition reports whether the text that is being bound is a stored one, or nobody's.
+func (p *planner) inDefinition() bool { return p.User == "" || p.trusted > 0 }
+
 func (p *planner) usableSchema(schema string, off int) {
-	if p.User == "" || p.trusted > 0 {
+	if p.inDefinition() {
 		return
 	}
 	if s := p.Snap.Schema(p.DB, schema); s != nil {

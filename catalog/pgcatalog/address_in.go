@@ -240,7 +240,7 @@ func (env *Env) collationAddress(_ string, names, _ []string) (Address, error) {
 func (env *Env) builtinName(names []string) (name string, ok bool, err error) {
 	schema, name, err := env.objectName(nameText(names))
 	if err == nil {
-		err = env.existing(schema)
+		err = env.usable(schema)
 	}
 	return name, schema == "" || schema == catalog.SchemaPgCatalog, err
 }

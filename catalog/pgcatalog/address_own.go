@@ -43,7 +43,7 @@ func (env *Env) visibleStatistics(e *catalog.ExtStats) bool {
 func (env *Env) statisticsAddress(kind string, names, _ []string) (Address, error) {
 	schema, name, err := env.objectName(nameText(names))
 	if err == nil {
-		err = env.existing(schema)
+		err = env.usable(schema)
 	}
 	if err != nil {
 		return Address{}, err

@@ -27,6 +27,7 @@ type Env struct {
 	User       string
 	SearchPath []string // schemas in effect, without the implicit pg_catalog
 	TempSchema string   // what pg_temp means, "" if there is none
+	AnySchema  bool     // User need not be allowed to use the schemas that names are in
 	// Fmt is how the session writes dates and intervals; nil for the canonical texts.
 	Fmt      *types.FmtOpts
 	Settings func() []Setting

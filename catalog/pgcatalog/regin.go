@@ -102,12 +102,25 @@ func (env *Env) meant(schema string) string {
 	return schema
 }
 
-// existing checks that a schema named in a reg* value is there.
+// existing checks that a schema is there.
 func (env *Env) existing(schema string) error {
 	if schema != "" && env.namespace(schema) == 0 {
 		return missing(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
 	}
 	return nil
+}
+
+// usable checks that the schema in a name of an object, if it has one, is there and may
+// be used.
+func (env *Env) usable(schema string) error {
+	if err := env.existing(schema); err != nil || schema == "" || env.AnySchema || schema == env.TempSchema {
+		return err
+	}
+	n := env.Snap.Schema(env.DB, schema)
+	if n == nil {
+		return nil
+	}
+	return env.Snap.CheckPriv(env.User, n, catalog.PrivUsage)
 }
 
 // RegIn is the input of the reg* types for texts that are not numbers or "-".
@@ -173,7 +186,7 @@ func (env *Env) classIn(s string) (types.OID, error) {
 	schemas := env.path()
 	if len(p) > 1 {
 		schemas = []string{env.meant(p[len(p)-2])}
-		if err := env.existing(schemas[0]); err != nil {
+		if err := env.usable(schemas[0]); err != nil {
 			return 0, err
 		}
 	}
@@ -188,7 +201,7 @@ func (env *Env) classIn(s string) (types.OID, error) {
 func (env *Env) collationIn(s string) (types.OID, error) {
 	schema, name, err := env.objectName(s)
 	if err == nil {
-		err = env.existing(schema)
+		err = env.usable(schema)
 	}
 	if err != nil {
 		return 0, err
@@ -208,7 +221,7 @@ func (env *Env) collationIn(s string) (types.OID, error) {
 func (env *Env) functions(s string) (oids []types.OID, args [][]types.OID, err error) {
 	schema, name, err := env.objectName(s)
 	if err == nil {
-		err = env.existing(schema)
+		err = env.usable(schema)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -270,7 +283,7 @@ func (env *Env) procedureIn(s string) (types.OID, error) {
 func (env *Env) operators(s string, missingSchema bool) ([]*catalog.Operator, error) {
 	schema, name, err := env.objectName(s)
 	if err == nil && !missingSchema {
-		err = env.existing(schema)
+		err = env.usable(schema)
 	}
 	if err != nil {
 		return nil, err

@@ -359,6 +359,9 @@ func (x *exec) constraintSpec(k *ast.Constraint, col string) (*catalog.Constrain
 		s.RefSchema, s.RefTable, s.RefCols = k.RefTable.Schema(), k.RefTable.Last(), k.RefCols
 		ref := x.lookup(k.RefTable)
 		if ref != nil {
+			if err := x.usable(k.RefTable); err != nil {
+				return s, err
+			}
 			s.RefSchema, _ = ref.RelName()
 		} else {
 			s.RefMissing = x.noRelation(k.RefTable)
@@ -625,6 +628,9 @@ func fullName(n *ast.Name) string { return strings.Join(n.Parts, ".") }
 
 func (x *exec) relation(n *ast.Name) (catalog.Relation, error) {
 	if r := x.lookup(n); r != nil {
+		if err := x.usable(n); err != nil {
+			return nil, err
+		}
 		if _, virt := r.(*catalog.Virtual); virt {
 			return nil, sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", n.Last())
 		}

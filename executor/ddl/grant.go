@@ -199,6 +199,9 @@ func (x *exec) grantTargets(s *ast.Grant) ([]catalog.Object, error) {
 			if _, is := r.(*catalog.Sequence); !is && s.ObjKind == "SEQUENCE" {
 				return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a sequence", n.Last())
 			}
+			if err := x.usable(n); err != nil {
+				return nil, err
+			}
 			o = r
 		case "SCHEMA":
 			sc := x.snap().Schema(x.db(), n.Last())

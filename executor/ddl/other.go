@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -320,6 +321,9 @@ func (x *exec) roleOptions(r *catalog.Role, opts []ast.Option) error {
 			if err != nil {
 				return err
 			}
+			if n < -1 || n > math.MaxInt32 {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "invalid connection limit: %d", n)
+			}
 			r.ConnLimit = int(n)
 		case "valid until", "valid_until", "validuntil":
 			if err := x.validUntil(r, o); err != nil {
@@ -412,6 +416,9 @@ func (x *exec) alterObject(s *ast.AlterObject) error {
 			sc := x.snap().Schema(x.db(), s.Name.Last())
 			if sc == nil {
 				return sqlerr.New(sqlerr.InvalidSchemaName, "schema \"%s\" does not exist", s.Name.Last())
+			}
+			if sc.Owner == x.roleName(s.NewName) {
+				return nil
 			}
 			return c.SetOwner(sc.OID, x.roleName(s.NewName))
 		}

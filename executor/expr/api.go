@@ -104,6 +104,9 @@ type SessionInfo interface {
 	// RegIn resolves the text of a reg* type (regclass, regtype, regproc …)
 	// to an OID: 42P01, 42704, 42883 … when there is no such object.
 	RegIn(t types.T, s string) (types.OID, error)
+	// RegStored is RegIn for the text of a definition, whose schemas the role need not be
+	// allowed to use.
+	RegStored(t types.T, s string) (types.OID, error)
 	// RegFind is RegIn with 0 for the name of nothing.
 	RegFind(t types.OID, s string) (types.OID, error)
 	// RegOut is the text of a reg* value; "-" for 0, the number when unknown.

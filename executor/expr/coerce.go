@@ -59,7 +59,7 @@ func (c *compiler) compileCoerceIO(e *plan.CoerceIO) (Eval, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &coerceIO{unary: unary{x: x, t: e.T}, pos: -1}
+	out := &coerceIO{unary: unary{x: x, t: e.T}, pos: -1, stored: e.Stored}
 	if _, ok := e.X.(*plan.Const); ok && e.X.Type().OID == types.OUnknown {
 		out.pos = e.X.Pos()
 	}
@@ -140,7 +140,8 @@ func convertRows(env *Env, b *vec.Batch, x Eval, t types.T, out *vec.Vec, each f
 
 type coerceIO struct {
 	unary
-	pos int
+	pos    int
+	stored bool
 }
 
 func isInteger(k types.Kind) bool {
@@ -172,6 +173,10 @@ func (e *coerceIO) toText(env *Env, d types.Datum) (types.Datum, error) {
 func (e *coerceIO) fromText(env *Env, d types.Datum) (types.Datum, error) {
 	if err := env.roomToRead(e.t, d.B); err != nil {
 		return types.Datum{}, err
+	}
+	if e.stored && isReg(e.t.OID) && env.Session != nil {
+		o, err := env.Session.RegStored(e.t, string(d.B))
+		return types.Int(e.t, int64(o)), e.at(err)
 	}
 	out, err := parseText(env, e.t, string(d.B))
 	return out, e.at(err)

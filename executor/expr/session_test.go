@@ -68,7 +68,8 @@ func (s *testSession) RegIn(t types.T, name string) (types.OID, error) {
 	}
 	return 0, sqlerr.New(sqlerr.UndefinedTable, `relation "%s" does not exist`, name)
 }
-func (s *testSession) RegOut(_ types.T, o types.OID) string { return types.FormatTypeNoMod(o) }
+func (s *testSession) RegStored(t types.T, name string) (types.OID, error) { return s.RegIn(t, name) }
+func (s *testSession) RegOut(_ types.T, o types.OID) string                { return types.FormatTypeNoMod(o) }
 func (s *testSession) EnumLabels(types.OID) ([]string, bool) {
 	return []string{"sad", "ok", "happy"}, true
 }

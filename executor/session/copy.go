@@ -44,6 +44,9 @@ func (s *Session) copyRelation(n *ast.Name) (catalog.Relation, error) {
 		if schema == "pg_temp" {
 			schema = s.tempName()
 		}
+		if err := s.usable(schema); err != nil {
+			return nil, err
+		}
 		if r := snap.Relation(s.db, schema, n.Last()); r != nil {
 			return r, nil
 		}

@@ -395,6 +395,9 @@ func (s *Session) findRelation(n *ast.Name) (catalog.Relation, error) {
 		return nil, err
 	}
 	if sch := n.Schema(); sch != "" {
+		if err := s.usable(sch); err != nil {
+			return nil, err
+		}
 		return snap.Relation(s.db, s.schemaName(sch), n.Last()), nil
 	}
 	for _, p := range s.searchPath(true) {

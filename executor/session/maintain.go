@@ -142,7 +142,7 @@ func (s *Session) checkMaintained(x *ast.Vacuum) error {
 				}
 				return err
 			}
-			if _, virtual := r.(*catalog.Virtual); virtual && beside {
+			if v, virtual := r.(*catalog.Virtual); virtual && beside && v.Schema != catalog.SchemaInformation {
 				return system
 			}
 			switch v, isView := r.(*catalog.View); {

@@ -187,7 +187,9 @@ func (s *Session) usableLabel(u *catalog.UserType, label types.OID, text string)
 }
 
 // RegIn implements types.RegNames.
-func (r regNames) RegIn(t types.OID, name string) (types.OID, error) { return r.s.regIn(t, name) }
+func (r regNames) RegIn(t types.OID, name string) (types.OID, error) {
+	return regIn(r.s.pgEnv(), t, name)
+}
 
 // ACLIn implements types.RegNames.
 func (r regNames) ACLIn(text string) (string, error) { return r.s.aclIn(text) }
@@ -197,7 +199,19 @@ func (r regNames) RegOut(t, o types.OID) (string, bool) { return r.s.pgEnv().Reg
 
 // RegIn implements expr.SessionInfo.
 func (s sessionInfo) RegIn(t types.T, name string) (types.OID, error) {
-	return s.regIn(t.OID, name)
+	return regIn(s.pgEnv(), t.OID, name)
+}
+
+// RegStored implements expr.SessionInfo.
+func (s sessionInfo) RegStored(t types.T, name string) (types.OID, error) {
+	env := s.pgEnv()
+	env.AnySchema = true
+	env.TypeName = func(text string) (types.OID, error) {
+		pc := s.planContext(s.snapshot())
+		pc.User = ""
+		return typeName(pc, text)
+	}
+	return regIn(env, t.OID, name)
 }
 
 // RegFind implements expr.SessionInfo.
@@ -207,7 +221,7 @@ func (s sessionInfo) RegFind(t types.OID, name string) (types.OID, error) {
 
 // regIn reads a reg* value: a number, "-" or for operators "0" for none, or a
 // name.
-func (s *Session) regIn(t types.OID, name string) (types.OID, error) {
+func regIn(env *pgcatalog.Env, t types.OID, name string) (types.OID, error) {
 	if name == "-" && t != types.ORegoper && t != types.ORegoperator {
 		return 0, nil
 	}
@@ -215,11 +229,15 @@ func (s *Session) regIn(t types.OID, name string) (types.OID, error) {
 		d, err := types.Parse(types.TOid, name, &types.FmtOpts{})
 		return types.OID(d.I), err
 	}
-	return s.pgEnv().RegIn(t, name)
+	return env.RegIn(t, name)
 }
 
 // typeName reads the name of a type in a value.
 func (s *Session) typeName(text string) (types.OID, error) {
+	return typeName(s.planContext(s.snapshot()), text)
+}
+
+func typeName(pc *planner.Context, text string) (types.OID, error) {
 	n, err := parser.ParseTypeName(text)
 	var e *sqlerr.Error
 	switch {
@@ -232,7 +250,7 @@ func (s *Session) typeName(text string) (types.OID, error) {
 	case err != nil:
 		return 0, err
 	}
-	o, err := planner.TypeOID(s.planContext(s.snapshot()), &n)
+	o, err := planner.TypeOID(pc, &n)
 	if errors.As(err, &e) {
 		bad := *e
 		bad.Pos = 0

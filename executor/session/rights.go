@@ -50,6 +50,16 @@ func (s *Session) mayUse(snap *catalog.Snapshot, schema string) bool {
 	return has&catalog.PrivUsage != 0
 }
 
+// usable checks that the current role may use the schema of a qualified name, if there is
+// one of that name.
+func (s *Session) usable(schema string) error {
+	n := s.snapshot().Schema(s.db, s.schemaName(schema))
+	if n == nil || s.schemaName(schema) == s.tempName() {
+		return nil
+	}
+	return s.snapshot().CheckPriv(s.user, n, catalog.PrivUsage)
+}
+
 // mayDraw checks that the current role has one of the privileges on a sequence.
 // Values for an identity column are drawn on behalf of the table: whoever may
 // insert there may draw them.

@@ -76,12 +76,14 @@ type (
 		Idx  int
 	}
 	// CoerceIO converts through the text form. Literal: X is the text of an
-	// untyped literal whose reading needs the catalog.
+	// untyped literal whose reading needs the catalog. Stored: it is one of a
+	// definition, whose names the role need not be allowed to use.
 	CoerceIO struct {
 		At
 		X        Expr
 		Explicit bool
 		Literal  bool
+		Stored   bool
 		Cast     CastForm
 	}
 	// Relabel changes the type and not the bytes (varchar → text), or the collation
