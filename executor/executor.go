@@ -170,6 +170,9 @@ func Build(q *plan.Query, env *Env) (*Run, error) {
 	return r, nil
 }
 
+// Formats makes the rows to come convert values and texts as the session does by now.
+func (r *Run) Formats(f *types.FmtOpts) { r.env.Expr.Fmt = f }
+
 // attach connects the run with the statement's environment.
 func (r *Run) attach(env *Env) {
 	r.env = env

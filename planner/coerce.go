@@ -2,6 +2,7 @@ package planner
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"kvsqld/catalog"
@@ -447,7 +448,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 		if to.OID != types.OInterval { // whose modifier may name the unit of a bare number
 			plain.Mod = -1 // the modifier is applied by the rules of the context
 		}
-		d, err := types.Parse(plain, string(x.Val.B), p.Fmt)
+		d, err := types.Parse(plain, string(x.Val.B), cmp.Or(p.Reading, p.Fmt))
 		if err != nil {
 			fail(at(err, x.Off))
 		}

@@ -31,9 +31,12 @@ type Context struct {
 	DB         types.OID
 	SearchPath []string // schemas in order, pg_catalog included where it applies
 	Fmt        *types.FmtOpts
-	Consts     ConstEvaluator
-	literals   ConstEvaluator // reads literals of user-defined types where nothing is folded
-	Texts      TextParser
+	// Reading is how untyped literals are read, nil for Fmt: those of a prepared statement
+	// keep what the settings made of them when it was prepared.
+	Reading  *types.FmtOpts
+	Consts   ConstEvaluator
+	literals ConstEvaluator // reads literals of user-defined types where nothing is folded
+	Texts    TextParser
 	// ParamTypes are the declared parameter types; OID 0 means to infer.
 	ParamTypes []types.T
 	// ParamValues are values of parameters that the costs are estimated with. The

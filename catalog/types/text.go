@@ -79,6 +79,12 @@ type FmtOpts struct {
 // DefaultFmt has PostgreSQL's defaults in time zone UTC.
 var DefaultFmt = &FmtOpts{Loc: time.UTC, ExtraFloatDigits: 1}
 
+// ReadsAs reports whether texts are surely read as by other settings; words such as
+// 'now' aside.
+func (o *FmtOpts) ReadsAs(p *FmtOpts) bool {
+	return o.DateOrder == p.DateOrder && o.IntervalStyle == p.IntervalStyle && o.Loc == p.Loc && o.NullText == p.NullText
+}
+
 func (o *FmtOpts) loc() *time.Location {
 	if o.Loc == nil {
 		return time.UTC

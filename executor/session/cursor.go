@@ -185,7 +185,7 @@ func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out sink) (tag string
 		to = wireSink{w: k.w, formats: []int16{1}}
 	}
 	late := &lateSink{sink: to} // a FETCH that fails at once announces no columns
-	late.begin(p.cols, p.opts)
+	late.begin(p.cols, s.fmt())
 	defer p.during(ctx)()
 	if n, err = p.travel(x, late); err != nil {
 		p.fail()

@@ -91,7 +91,7 @@ func (p *plannedStmt) suit(ctx context.Context, s *Session, snap *catalog.Snapsh
 	}
 	pc := s.planDuring(ctx, snap)
 	pc.ParamTypes, pc.ParamValues = p.declared, params
-	pc.Routine, pc.Cursor, pc.System = p.routine, p.cursor, p.system
+	pc.Reading, pc.Routine, pc.Cursor, pc.System = p.reading, p.routine, p.cursor, p.system
 	q, err := planner.Plan(pc, p.stmt)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (s *Session) locksAsAsked(ctx context.Context, p *portal) bool {
 	}
 	pl := p.planned
 	if !pl.cursor { // which rows the result is made of
-		pl = &plannedStmt{stmt: x, declared: p.planned.q.Params, cursor: true}
+		pl = &plannedStmt{stmt: x, declared: p.planned.q.Params, reading: p.planned.reading, cursor: true}
 		if s.planNow(ctx, pl) != nil {
 			return false
 		}

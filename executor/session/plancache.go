@@ -92,6 +92,9 @@ func (c *planCache) add(e *cacheEntry) {
 	if e.planned != nil {
 		e.planned.keeps = true
 	}
+	if old := c.entries[e.key]; old != nil {
+		c.order.Remove(old)
+	}
 	c.entries[e.key] = c.order.PushFront(e)
 	if c.order.Len() > maxCached {
 		last := c.order.Back()

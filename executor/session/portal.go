@@ -23,7 +23,6 @@ type portal struct {
 	params  []types.Datum
 	formats []int16
 	cols    []wire.Column
-	opts    *types.FmtOpts
 
 	started bool
 	done    bool // everything was sent and the tag is known
@@ -125,7 +124,7 @@ func (s *Session) bind(ctx context.Context, ps *prepared, b *wire.Bind) error {
 	planned := ps.planned
 	if x, ok := ps.stmt.(*ast.Select); ok && b.Portal != "" && x.Into == nil {
 		// One with a name may become the cursor of WHERE CURRENT OF.
-		planned = &plannedStmt{stmt: x, declared: ps.planned.q.Params, cursor: true}
+		planned = &plannedStmt{stmt: x, declared: ps.planned.q.Params, reading: ps.planned.reading, cursor: true}
 	}
 	p.planned, p.cols = planned, cols
 	p.formats = append(p.formats, b.ResultFormats...)
@@ -226,7 +225,7 @@ func (s *Session) executePortal(ctx context.Context, p *portal, maxRows int, w w
 		if p.cols == nil {
 			return false, p.cannotRun()
 		}
-		w.Rows(p.cols, p.formats, p.opts)
+		w.Rows(p.cols, p.formats, s.fmt())
 		w.Complete(p.tag, min(p.rows, 0))
 		return false, nil
 	}
@@ -302,7 +301,7 @@ func (s *Session) advance(ctx context.Context, p *portal, limit int64, out sink)
 		}
 	}
 	if p.cols != nil {
-		out.begin(p.cols, p.opts)
+		out.begin(p.cols, s.fmt())
 	}
 	defer p.during(ctx)()
 	n, err = p.forward(limit, out)
@@ -377,7 +376,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 		if err != nil {
 			return err
 		}
-		p.started, p.tag, p.rows, p.opts = true, tag, n, keep.opts
+		p.started, p.tag, p.rows = true, tag, n
 		if keep.cols != nil {
 			p.cols = keep.cols
 		}
@@ -400,7 +399,7 @@ func (s *Session) startPortal(ctx context.Context, p *portal) error {
 		return err
 	}
 	p.all = p.planned.rowCols()
-	p.run, p.owner, p.started, p.tag, p.opts = run, p.planned, true, tagOf(p.planned.q), s.tx.fmt
+	p.run, p.owner, p.started, p.tag = run, p.planned, true, tagOf(p.planned.q)
 	p.visible = len(p.cols)
 	return nil
 }

@@ -54,10 +54,9 @@ func (s *Session) keptRows(cols []wire.Column) *executor.KeptRows {
 type keptSink struct {
 	p    *portal
 	cols []wire.Column
-	opts *types.FmtOpts
 }
 
-func (k *keptSink) begin(cols []wire.Column, o *types.FmtOpts) { k.cols, k.opts = cols, o }
+func (k *keptSink) begin(cols []wire.Column, _ *types.FmtOpts) { k.cols = cols }
 
 func (k *keptSink) batch(b *vec.Batch) error {
 	if k.p.all = k.cols; k.p.planned != nil {

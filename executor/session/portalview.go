@@ -56,5 +56,6 @@ func (p *portalRows) step() (*vec.Batch, error) {
 	if p.locking != nil {
 		defer p.view.Enter()()
 	}
+	p.run.Formats(p.session.fmt())
 	return p.run.Next()
 }

@@ -67,7 +67,7 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	}
 	key := s.textKey(sql, paramOIDs)
 	standard := s.settings.literals == nil
-	if e := s.cache.get(key); e != nil && standard && s.block != failed && (name == "" || s.prepared[name] == nil) {
+	if e := s.cache.get(key); e != nil && standard && e.planned.reading.ReadsAs(s.fmt()) && s.block != failed && (name == "" || s.prepared[name] == nil) {
 		if err := s.planNow(ctx, e.planned); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (s *Session) parse(ctx context.Context, name, sql string, paramOIDs []uint3
 	}
 	ps := &prepared{name: name, text: sql, stmt: st.Stmt, made: s.stmtStart}
 	if plannable(st.Stmt) {
-		ps.planned = &plannedStmt{stmt: st.Stmt, declared: declared}
+		ps.planned = &plannedStmt{stmt: st.Stmt, declared: declared, reading: s.reading()}
 		if err := s.planNow(ctx, ps.planned); err != nil {
 			return err
 		}
@@ -339,10 +339,7 @@ func (s *Session) binaryText(t types.T, raw []byte) ([]byte, error) {
 
 // readText reads a value's text form, of user-defined types too.
 func (s *Session) readText(t types.T, text string) (types.Datum, error) {
-	f := s.settings.fmt
-	if s.tx != nil {
-		f = s.tx.fmt
-	}
+	f := s.fmt()
 	if t.OID < types.FirstUserOID {
 		return types.Parse(t, text, f)
 	}
@@ -375,7 +372,7 @@ func (s *Session) prepareStmt(ctx context.Context, x *ast.Prepare) error {
 	for n := maxParam(x.Stmt); len(declared) < n; {
 		declared = append(declared, types.T{})
 	}
-	p := &plannedStmt{stmt: x.Stmt, declared: declared}
+	p := &plannedStmt{stmt: x.Stmt, declared: declared, reading: s.reading()}
 	if err := s.planNow(ctx, p); err != nil {
 		return err
 	}

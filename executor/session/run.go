@@ -75,6 +75,7 @@ type plannedStmt struct {
 	stmt     ast.Stmt
 	declared []types.T
 
+	reading *types.FmtOpts   // how the literals of a prepared statement are read; nil: as the session reads now
 	routine *planner.Routine // that the statement is in the body of
 	cursor  bool             // the query of a cursor
 
@@ -140,7 +141,7 @@ func (p *plannedStmt) refresh(ctx context.Context, s *Session, snap *catalog.Sna
 		return nil
 	}
 	pc := s.planDuring(ctx, snap)
-	pc.ParamTypes, pc.Routine, pc.Cursor, pc.System = p.declared, p.routine, p.cursor, p.system
+	pc.ParamTypes, pc.Reading, pc.Routine, pc.Cursor, pc.System = p.declared, p.reading, p.routine, p.cursor, p.system
 	q, err := planner.Plan(pc, p.stmt)
 	if err != nil {
 		return err
@@ -171,14 +172,24 @@ func columnsOf(q *plan.Query, snap *catalog.Snapshot) []wire.Column {
 	return cols
 }
 
+// reading is fmt for longer than the transaction.
+func (s *Session) reading() *types.FmtOpts {
+	f := *s.fmt()
+	return &f
+}
+
+// fmt is how the session reads and writes values now.
+func (s *Session) fmt() *types.FmtOpts {
+	if s.tx != nil {
+		return s.tx.fmt
+	}
+	return s.settings.fmt
+}
+
 // planContext is what the planner may know of the session.
 func (s *Session) planContext(snap *catalog.Snapshot) *planner.Context {
-	f := s.settings.fmt
-	if s.tx != nil {
-		f = s.tx.fmt
-	}
 	return &planner.Context{
-		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: f, Consts: constants{s, context.Background()}, Texts: parser.Texts{},
+		Snap: snap, DB: s.db, SearchPath: s.searchPath(true), Fmt: s.fmt(), Consts: constants{s, context.Background()}, Texts: parser.Texts{},
 		NoOptimizer: !s.settings.optimizer, TempSchema: s.tempSchema(), User: s.user, Rows: s.srv.estimate(snap), Runs: expr.Implemented,
 		RowSecurityOff: s.settings.rowSecurityOff, NoViews: s.settings.noViews, NullEquals: s.settings.nullEquals, Notice: s.tell,
 	}
