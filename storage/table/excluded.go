@@ -249,32 +249,19 @@ type foundEntries struct {
 	self       bool // rows with the same key conflict
 }
 
-// run looks at the keys in groups that share the values by which entries are found.
+// run looks for conflicts of the keys, in the order in which their rows were written.
 func (v *verifier) run(ctx context.Context, tx Txn, newest Reader, o LockOpt) error {
-	lead := v.e.lead()
-	if v.e.Intervals && lead == v.x.n-1 && (newest != nil || v.adding) {
-		readers := []Reader{tx}
-		if newest != nil {
-			readers = append(readers, newest)
-		}
-		if apart, err := v.apart(ctx, readers); apart || err != nil {
-			return err
-		}
-	}
 	v.found = make([]foundEntries, len(v.keys))
-	prefix := func(i int) []byte { return v.x.key.AppendPrefix(nil, v.cols[:lead], i) }
+	if v.e.Intervals && v.e.lead() == v.x.n-1 && (newest != nil || v.adding) {
+		return v.runRanges(ctx, tx, newest, o)
+	}
 	for from := 0; from < len(v.keys); {
-		p, to := prefix(from), from+1
-		for to < len(v.keys) && bytes.Equal(prefix(to), p) {
+		p, to := v.prefix(from), from+1
+		for to < len(v.keys) && bytes.Equal(v.prefix(to), p) {
 			to++
 		}
-		for _, r := range []Reader{tx, newest} {
-			if r == nil {
-				continue
-			}
-			if err := v.group(ctx, r, p, from, to); err != nil {
-				return err
-			}
+		if err := v.groupIn(ctx, tx, newest, p, from, to); err != nil {
+			return err
 		}
 		from = to
 	}
@@ -282,15 +269,56 @@ func (v *verifier) run(ctx context.Context, tx Txn, newest Reader, o LockOpt) er
 	for i := range order {
 		order[i] = i
 	}
-	if v.first != nil {
-		slices.SortFunc(order, func(a, b int) int { return v.first[a] - v.first[b] })
-	}
+	v.asWritten(order)
 	for _, i := range order {
 		if err := v.judge(ctx, tx, i, o); err != nil || v.writing != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// runRanges is run for ranges that must not overlap: only keys that overlap a neighbour are
+// compared with their whole group.
+func (v *verifier) runRanges(ctx context.Context, tx Txn, newest Reader, o LockOpt) error {
+	var near Reader = tx
+	if newest != nil { // under the own writes: what they have replaced is no neighbour
+		view, err := tx.View()
+		if err != nil {
+			return err
+		}
+		defer view.Close()
+		if err := view.Renew(); err != nil {
+			return err
+		}
+		near = view
+	}
+	doubtful, err := v.doubtful(ctx, near)
+	if err != nil {
+		return err
+	}
+	v.asWritten(doubtful)
+	for _, i := range doubtful {
+		if err := v.groupIn(ctx, tx, newest, v.prefix(i), i, i+1); err != nil {
+			return err
+		}
+		if err := v.judge(ctx, tx, i, o); err != nil || v.writing != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefix is what the entries begin with that key i is compared with.
+func (v *verifier) prefix(i int) []byte {
+	return v.x.key.AppendPrefix(nil, v.cols[:v.e.lead()], i)
+}
+
+// asWritten puts keys in the order in which their rows were written, if that matters.
+func (v *verifier) asWritten(keys []int) {
+	if v.first != nil {
+		slices.SortFunc(keys, func(a, b int) int { return v.first[a] - v.first[b] })
+	}
 }
 
 // later reports whether an entry is of a row that was written after that of key i: the
@@ -306,45 +334,60 @@ func (v *verifier) later(i int, entry []byte) bool {
 	return at >= 0 && bytes.HasPrefix(entry, v.keys[at]) && v.first[at] > v.first[i]
 }
 
-// apart reports whether the keys conflict with nothing, where the rows of a group are
-// ranges that must not overlap: of ranges in order, some two overlap only if some
+// doubtful returns the keys that may conflict with something, where the rows of a group
+// are ranges that must not overlap: of ranges in order, some two overlap only if some
 // neighbours do. What was committed does not overlap, or all of it is among the keys, so
-// it is enough to compare each key with its neighbours in both states. A doubt is left to the whole comparison.
-func (v *verifier) apart(ctx context.Context, readers []Reader) (bool, error) {
-	for i, key := range v.keys {
-		group := kv.Prefix(v.x.key.AppendPrefix(nil, v.cols[:v.e.lead()], i))
-		after := kv.Prefix(key).Hi
-		if after == nil {
-			return false, nil
+// it is enough to compare each key with its neighbours.
+func (v *verifier) doubtful(ctx context.Context, r Reader) (list []int, err error) {
+	for i := range v.keys {
+		apart, err := v.apart(ctx, r, i)
+		if err != nil {
+			return nil, err
 		}
-		for _, r := range readers {
-			near, err := keysIn(ctx, r, v.x.space, kv.Range{Lo: group.Lo, Hi: key}, 1, true, nil)
-			if err != nil {
-				return false, err
-			}
-			own, err := keysIn(ctx, r, v.x.space, kv.Prefix(key), 2, false, nil)
-			if err != nil || len(own) > 1 || v.candidate && len(own) > 0 {
-				return false, err
-			}
-			next, err := keysIn(ctx, r, v.x.space, kv.Range{Lo: after, Hi: group.Hi}, 1, false, nil)
-			if err != nil {
-				return false, err
-			}
-			near = append(near, next...)
-			if len(near) == 0 {
-				continue
-			}
-			cols, err := v.x.decodeKeys(near)
-			if err != nil {
-				return false, err
-			}
-			sel, err := v.e.Conflicts(v.cols, i, &vec.Batch{Cols: cols, N: len(near)})
-			if err != nil || len(sel) > 0 {
-				return false, err
-			}
+		if !apart {
+			list = append(list, i)
 		}
 	}
-	return true, nil
+	return list, nil
+}
+
+// apart reports whether a range surely overlaps none of its neighbours.
+func (v *verifier) apart(ctx context.Context, r Reader, i int) (bool, error) {
+	key, group := v.keys[i], kv.Prefix(v.prefix(i))
+	after := kv.Prefix(key).Hi
+	if after == nil {
+		return false, nil
+	}
+	near, err := keysIn(ctx, r, v.x.space, kv.Range{Lo: group.Lo, Hi: key}, 1, true, nil)
+	if err != nil {
+		return false, err
+	}
+	own, err := keysIn(ctx, r, v.x.space, kv.Prefix(key), 2, false, nil)
+	if err != nil || len(own) > 1 || v.candidate && len(own) > 0 {
+		return false, err
+	}
+	next, err := keysIn(ctx, r, v.x.space, kv.Range{Lo: after, Hi: group.Hi}, 1, false, nil)
+	if err != nil {
+		return false, err
+	}
+	near = append(near, next...)
+	if len(near) == 0 {
+		return true, nil
+	}
+	cols, err := v.x.decodeKeys(near)
+	if err != nil {
+		return false, err
+	}
+	sel, err := v.e.Conflicts(v.cols, i, &vec.Batch{Cols: cols, N: len(near)})
+	return err == nil && len(sel) == 0, err
+}
+
+// groupIn is group in the transaction's state and in the newest one, if there is one.
+func (v *verifier) groupIn(ctx context.Context, tx Txn, newest Reader, p []byte, from, to int) error {
+	if err := v.group(ctx, tx, p, from, to); err != nil || newest == nil {
+		return err
+	}
+	return v.group(ctx, newest, p, from, to)
 }
 
 // group compares keys from … to-1 with the entries that begin with p.
