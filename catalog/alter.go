@@ -67,6 +67,7 @@ func (c *Change) SetDefault(table types.OID, name, text string, deps []types.OID
 		// The sequence still belongs to the column, but a default that is not its
 		// next value does not follow it.
 		col.Default, col.DefaultDeps, col.DefaultCols, col.Sequence = text, deps, nil, 0
+		t.unbind(text)
 		c.serialColumn(t, t.Col(name))
 		return nil
 	})

@@ -30,6 +30,10 @@ type Change struct {
 	// that it names; nil when texts need not be looked into.
 	Uses func(text StoredText) []types.OID
 
+	// Calls finds what a stored text is bound to over a snapshot, nil when it does not bind;
+	// nil when texts are bound as if nothing was kept.
+	Calls func(text StoredText, s *Snapshot) Calls
+
 	// BodyReads lists the columns of a relation that a function's body names; nil
 	// when bodies need not be looked into.
 	BodyReads func(f *Function, rel types.OID) []int
@@ -130,6 +134,7 @@ func (c *Change) record(put []Object, del []types.OID) error {
 			}
 		}
 	}
+	c.bind(put, next)
 	c.keep(put, del, next)
 	return nil
 }

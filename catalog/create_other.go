@@ -199,6 +199,7 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 			return nil, err
 		}
 		v.Common, v.RowType, v.RowArray = was.Common, was.RowType, was.RowArray
+		v.unbind(v.Query)
 		for i := range was.Columns {
 			old := was.Columns[i] // comments, privileges and defaults stay
 			v.Columns[i] = old

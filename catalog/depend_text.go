@@ -17,6 +17,8 @@ type StoredText struct {
 	Value    types.T
 	Function *Function
 	View     *View
+	// Of is what keeps what the text is bound to, where that is none of these.
+	Of *Common
 	// MadeAliases, if it is there, gets those of the text that is written.
 	MadeAliases *[]string
 }
@@ -84,9 +86,9 @@ func (s *Snapshot) Texts(db types.OID) []OwnedText {
 		add(StoredText{Text: p.Check.Query, View: p.Check.View(&p.Common)}, node{kind: nodePart, oid: p.OID}, "policy", p.Name)
 	}
 	for _, u := range s.UserTypes(db) {
-		add(StoredText{Text: u.Default}, node{kind: nodeType, oid: u.OID}, "type", u.Name)
+		add(StoredText{Text: u.Default, Of: &u.Common}, node{kind: nodeType, oid: u.OID}, "type", u.Name)
 		for _, k := range u.Checks {
-			out = append(out, OwnedText{StoredText: StoredText{Text: k.Expr, Value: u.Base}, Owner: "type \"" + u.Name + "\"",
+			out = append(out, OwnedText{StoredText: StoredText{Text: k.Expr, Value: u.Base, Of: &u.Common}, Owner: "type \"" + u.Name + "\"",
 				node: node{kind: nodeType, oid: u.OID}, check: k.Name})
 		}
 	}
@@ -207,7 +209,7 @@ func (c *Change) objectTextsUsing(o Object, uses func(StoredText) bool, add func
 	case *Table:
 		c.tableTextsUsing(x, uses, add)
 	case *Function:
-		given := slices.ContainsFunc(x.Defaults, func(d string) bool { return uses(StoredText{Text: d}) })
+		given := slices.ContainsFunc(x.Defaults, func(d string) bool { return uses(StoredText{Text: d, Of: &x.Common}) })
 		if given || x.Standard && uses(StoredText{Text: x.Body, Function: x}) {
 			add(false, node{kind: nodeFunction, oid: x.OID})
 		}
@@ -224,12 +226,12 @@ func (c *Change) objectTextsUsing(o Object, uses func(StoredText) bool, add func
 		}
 	case *ExtStats:
 		t := x.table(c.snap)
-		if t != nil && slices.ContainsFunc(x.Exprs, func(e string) bool { return uses(StoredText{Text: e, Table: t}) }) {
+		if t != nil && slices.ContainsFunc(x.Exprs, func(e string) bool { return uses(StoredText{Text: e, Table: t, Of: &x.Common}) }) {
 			add(false, node{kind: nodePart, oid: x.OID})
 		}
 	case *UserType:
-		given := x.Default != "" && uses(StoredText{Text: x.Default})
-		if given || slices.ContainsFunc(x.Checks, func(k *Check) bool { return uses(StoredText{Text: k.Expr, Value: x.Base}) }) {
+		given := x.Default != "" && uses(StoredText{Text: x.Default, Of: &x.Common})
+		if given || slices.ContainsFunc(x.Checks, func(k *Check) bool { return uses(StoredText{Text: k.Expr, Value: x.Base, Of: &x.Common}) }) {
 			add(false, node{kind: nodeType, oid: x.OID})
 		}
 	}

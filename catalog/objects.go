@@ -20,6 +20,8 @@ type Common struct {
 	Owner   string
 	Comment string
 	ACL     ACL // nil: the default of the kind and the owner
+	// Bindings tell what its texts mean; nil in objects that were made before they did.
+	Bindings Bindings
 }
 
 // ObjectOID returns the OID.

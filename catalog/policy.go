@@ -199,6 +199,7 @@ func (w *xmlWriter) policy(p *Policy) {
 	a.set("command", string(rune(p.Command)))
 	a.flag("restrictive", p.Restrictive)
 	a.opt("comment", p.Comment)
+	w.bindings(&a, &p.Common)
 	w.open("Policy", a)
 	for _, r := range p.Roles {
 		var ra attrList

@@ -188,6 +188,7 @@ func (c *Change) follow(put []Object, del []types.OID, next *Snapshot) ([]Object
 func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Object, error) {
 	changed := false
 	var fail error
+	keeper := *CommonOf(now) // of what the new texts are bound to
 	text := func(was, s *string, t StoredText) {
 		if fail != nil || *s == "" || *s != *was {
 			return
@@ -206,6 +207,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		if same, err := c.Retext(t, c.snap, c.snap); err == nil && same == n {
 			return
 		}
+		keeper.rebind(*s, n, t.Calls())
 		*s, changed = n, true
 	}
 	var out Object
@@ -222,7 +224,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		}
 		for i := range min(len(was.Columns), len(n.Columns)) {
 			if r.in(n.Columns[i].Default, x.OID) {
-				text(&was.Columns[i].Default, &n.Columns[i].Default, StoredText{})
+				text(&was.Columns[i].Default, &n.Columns[i].Default, StoredText{Of: &was.Common})
 			}
 		}
 		if m := x.Materialized; m != nil && was.Materialized != nil {
@@ -230,7 +232,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 			texts := copyTable(was.Materialized).texts()
 			for i, s := range n.Materialized.texts() {
 				if i < len(texts) && r.in(*s, x.OID) {
-					text(texts[i], s, StoredText{Table: was.Materialized})
+					text(texts[i], s, StoredText{Table: was.Materialized, Of: &was.Common})
 				}
 			}
 		}
@@ -263,7 +265,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		n.Exprs = slices.Clone(x.Exprs)
 		for i := range n.Exprs {
 			if t := was.table(c.snap); t != nil && i < len(was.Exprs) && r.in(n.Exprs[i], x.Table) {
-				text(&was.Exprs[i], &n.Exprs[i], StoredText{Table: t})
+				text(&was.Exprs[i], &n.Exprs[i], StoredText{Table: t, Of: &was.Common})
 			}
 		}
 		out = &n
@@ -275,11 +277,11 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 			cp := *n.Checks[i]
 			n.Checks[i] = &cp
 			if i < len(was.Checks) && r.in(cp.Expr, x.OID) {
-				text(&was.Checks[i].Expr, &cp.Expr, StoredText{Value: was.Base})
+				text(&was.Checks[i].Expr, &cp.Expr, StoredText{Value: was.Base, Of: &was.Common})
 			}
 		}
 		if r.in(n.Default, x.OID) {
-			text(&was.Default, &n.Default, StoredText{})
+			text(&was.Default, &n.Default, StoredText{Of: &was.Common})
 		}
 		out = &n
 	case *Function:
@@ -291,7 +293,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 		n.Defaults = slices.Clone(x.Defaults)
 		for i := range min(len(n.Defaults), len(was.Defaults)) {
 			if r.in(n.Defaults[i], x.OID) {
-				text(&was.Defaults[i], &n.Defaults[i], StoredText{})
+				text(&was.Defaults[i], &n.Defaults[i], StoredText{Of: &was.Common})
 			}
 		}
 		out = &n
@@ -299,6 +301,7 @@ func (c *Change) retextObject(old, now Object, r *renames, next *Snapshot) (Obje
 	if !changed {
 		return nil, fail
 	}
+	CommonOf(out).Bindings = keeper.Bindings
 	return out, fail
 }
 

@@ -224,6 +224,7 @@ func (r *xmlReader) common(e *element, c Common, nameAttr string) Common {
 	}
 	c.Comment = r.str(e, "comment")
 	c.ACL = r.acl(e)
+	c.Bindings = r.bindings(e)
 	return c
 }
 

@@ -377,6 +377,7 @@ func (r *xmlReader) view(e *element, c Common) Object {
 		}
 	}
 	if v.Materialized != nil {
+		v.Materialized.Bindings = v.Bindings
 		v.Materialized.Columns = append([]Column(nil), v.Columns...)
 		r.indexFiles(e, v.Materialized)
 	}

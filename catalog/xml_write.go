@@ -174,6 +174,7 @@ func (w *xmlWriter) ownership(a *attrList, c *Common) {
 		a.set("comment", c.Comment)
 	}
 	aclAttr(a, c.ACL)
+	w.bindings(a, c)
 }
 
 // born reports whether a new server has the object, with a comment: a document says

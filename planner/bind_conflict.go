@@ -122,11 +122,6 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination, alias string) []*c
 	r := p.tableRel(t, t.Name)
 	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "index expressions", noAgg: true, noWin: true, noSub: true}
 	bind := func(x ast.Expr) string { return exprKey(b.known(b.expr(x))) }
-	stored := func(x ast.Expr) string {
-		p.trusted++
-		defer func() { p.trusted-- }()
-		return bind(x)
-	}
 	parse := func(text string) ast.Expr {
 		x, err := p.Texts.ParseExpr(text)
 		if err != nil {
@@ -148,6 +143,10 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination, alias string) []*c
 			keys[i] = bind(parse(p.baseText(d, alias, x)))
 		}
 	}
+	stored := func(text string) (key string) {
+		p.within(t.CallsOf(text), func() { key = bind(parse(text)) })
+		return key
+	}
 	var out []*catalog.Index
 	for _, ix := range t.Indexes {
 		if !ix.Unique || ix.Invalid || ix.Where != "" && !p.impliesText(t, c.Where, d, alias, ix.Where) {
@@ -158,7 +157,7 @@ func (p *planner) arbiters(c *ast.OnConflict, d *destination, alias string) []*c
 		for _, k := range ix.Keys {
 			found := false
 			for i := range c.Targets {
-				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && keys[i] != "" && keys[i] == stored(parse(k.Expr))) && p.sameComparison(&c.Targets[i], t, k) {
+				if (k.Col >= 0 && cols[i] == k.Col || k.Col < 0 && keys[i] != "" && keys[i] == stored(k.Expr)) && p.sameComparison(&c.Targets[i], t, k) {
 					used[i], found = true, true
 				}
 			}

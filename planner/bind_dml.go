@@ -68,9 +68,9 @@ func (p *planner) columnDefault(t *catalog.Table, i int) plan.Expr {
 	if c.Identity != 0 || c.Default == "" && c.Sequence != 0 {
 		return p.nextval(c.Sequence, c.Type)
 	}
-	text := c.Default
+	text, calls := c.Default, t.CallsOf(c.Default)
 	if text == "" {
-		text = p.domainDefault(c.Type)
+		text, calls = p.domainDefault(c.Type)
 	}
 	if text == "" || c.Generated {
 		return &plan.Const{At: plan.At{T: c.Type, Off: -1}, Val: types.Null(c.Type)}
@@ -79,10 +79,10 @@ func (p *planner) columnDefault(t *catalog.Table, i int) plan.Expr {
 	if err != nil {
 		fail(err)
 	}
-	p.trusted++
-	defer func() { p.trusted-- }()
 	b := &binder{planner: p, scope: &scope{}, what: "DEFAULT expressions", noAgg: true, noWin: true, noSub: true}
-	return stripPos(p.assign(b.expr(x), c, -1))
+	var bound plan.Expr
+	p.within(calls, func() { bound = b.expr(x) })
+	return stripPos(p.assign(bound, c, -1))
 }
 
 // stripPos removes offsets that belong to another text.

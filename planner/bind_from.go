@@ -298,9 +298,8 @@ func (p *planner) viewRel(v *catalog.View, alias string) *rel {
 		return r
 	}
 	p.restricted(v)
-	p.trusted++
-	q := p.bindSelect(s, nil)
-	p.trusted--
+	var q *query
+	p.within(v.CallsOf(v.Query), func() { q = p.bindSelect(s, nil) })
 	p.as = as
 	p.resolveUnknowns(q)
 	r := p.queryRel(q, alias)

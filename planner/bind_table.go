@@ -14,25 +14,27 @@ import (
 // tableBinder binds expressions over a table's live columns.
 type tableBinder struct {
 	*planner
-	lay layout
-	ns  []*nsItem
+	table *catalog.Table
+	lay   layout
+	ns    []*nsItem
 }
 
 func (p *planner) tableBinder(t *catalog.Table) *tableBinder {
 	r := p.tableRel(t, t.Name)
-	b := &tableBinder{planner: p, lay: layout{}, ns: []*nsItem{p.ownNames(r, t, "")}}
+	b := &tableBinder{planner: p, table: t, lay: layout{}, ns: []*nsItem{p.ownNames(r, t, "")}}
 	b.lay.addTable(r, liveCols(t), 0)
 	return b
 }
 
 // bind parses and binds a text of the catalog.
-func (p *tableBinder) bind(text, what string) plan.Expr {
+func (p *tableBinder) bind(text, what string) (bound plan.Expr) {
 	x, err := p.Texts.ParseExpr(text)
 	if err != nil {
 		fail(err)
 	}
 	b := &binder{planner: p.planner, scope: &scope{items: p.ns}, what: what, noAgg: true, noWin: true, noSub: true}
-	return b.expr(x)
+	p.within(p.table.CallsOf(text), func() { bound = b.expr(x) })
+	return bound
 }
 
 // place gives a bound expression the places of the live columns.
@@ -58,7 +60,7 @@ func TableExprs(c *Context, t *catalog.Table) (out *plan.TableExprs, err error) 
 		}
 		if col.Generated {
 			out.Generated[i] = p.place(p.assign(p.bind(col.Default, "column generation expressions"), col, -1))
-		} else if col.Default != "" || p.domainDefault(col.Type) != "" || col.Identity != 0 || col.Sequence != 0 {
+		} else if col.Default != "" || p.hasDomainDefault(col.Type) || col.Identity != 0 || col.Sequence != 0 {
 			calls, limited := len(p.calls), len(p.limited)
 			out.Defaults[i] = p.planExprs([]plan.Expr{p.columnDefault(t, c)}, nil)[0]
 			// the statement that takes it calls them

@@ -106,7 +106,7 @@ func (p *planner) findCast(src, dst types.OID) *catalog.Cast {
 	if c := catalog.FindCast(src, dst); c != nil {
 		return c
 	}
-	if own := p.Snap.OwnCast(p.DB, src, dst); own != nil {
+	if own := p.Snap.OwnCast(p.DB, src, dst); own != nil && p.only.Has(own.OID) {
 		return own.Row()
 	}
 	return nil

@@ -328,16 +328,17 @@ func (p *planner) viewColumns(d *destination, k int, base *rel) (cols []plan.Exp
 	as := p.as
 	p.as = v.as
 	p.watch(entry, v.right)
-	p.trusted++
 	bl := &block{rels: map[int]*rel{entry.id: entry}, from: []*joinItem{{rel: entry}}}
 	sc := &scope{block: bl, items: []*nsItem{p.relNames(entry, from.Cols)}}
 	b := &binder{planner: p, scope: sc, noAgg: true, noWin: true}
-	for i := range v.query.Targets {
-		p.target(&v.query.Targets[i], b, bl)
-	}
-	b.what = "WHERE"
-	where := b.cond(v.query.Where)
-	p.trusted--
+	var where []plan.Expr
+	p.within(v.view.CallsOf(v.view.Query), func() {
+		for i := range v.query.Targets {
+			p.target(&v.query.Targets[i], b, bl)
+		}
+		b.what = "WHERE"
+		where = b.cond(v.query.Where)
+	})
 	p.as = as
 	for i := range bl.targets {
 		x := p.known(bl.targets[i].x)

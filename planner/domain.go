@@ -63,7 +63,7 @@ func (p *planner) domainRules(oid types.OID) *plan.CoerceDomain {
 		out.NotNull = out.NotNull || u.NotNull
 		checks := slices.SortedFunc(slices.Values(u.Checks), func(a, b *catalog.Check) int { return cmp.Compare(a.Name, b.Name) })
 		for _, k := range checks {
-			out.Checks = append(out.Checks, plan.DomainCheck{Name: k.Name, Cond: p.domainCheck(k.Expr, u.Base)})
+			out.Checks = append(out.Checks, plan.DomainCheck{Name: k.Name, Cond: p.domainCheck(k.Expr, u.CallsOf(k.Expr), u.Base)})
 		}
 	}
 	if p.domains == nil {
@@ -78,19 +78,19 @@ func (p *planner) domainRules(oid types.OID) *plan.CoerceDomain {
 }
 
 // domainCheck binds the text of a check over VALUE, which is column 0.
-func (p *planner) domainCheck(text string, base types.T) plan.Expr {
+func (p *planner) domainCheck(text string, calls catalog.Calls, base types.T) plan.Expr {
 	x, err := p.Texts.ParseExpr(text)
 	if err != nil {
 		fail(err)
 	}
-	p.trusted++
-	defer func() { p.trusted-- }()
 	t := valueTable(base)
 	r := p.tableRel(t, t.Name)
 	lay := layout{}
 	lay.addTable(r, liveCols(t), 0)
 	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(r, nil)}}, what: "check constraints", noAgg: true, noWin: true, noSub: true}
-	return stripPos(p.planExprs([]plan.Expr{p.mustBool(b.expr(x), "CHECK")}, lay)[0])
+	var cond plan.Expr
+	p.within(calls, func() { cond = b.expr(x) })
+	return stripPos(p.planExprs([]plan.Expr{p.mustBool(cond, "CHECK")}, lay)[0])
 }
 
 // valueTable has the one column that a domain's check sees.
@@ -144,18 +144,24 @@ func unchecked(e plan.Expr) plan.Expr {
 }
 
 // domainDefault is the default that a column without one has from its domain:
-// the text, or "".
-func (p *planner) domainDefault(t types.T) string {
+// the text, or "", and what it was bound to.
+func (p *planner) domainDefault(t types.T) (string, catalog.Calls) {
 	for {
 		u := p.Snap.TypeByOID(t.OID)
-		if u == nil || u.Kind != 'd' || u.Default != "" {
-			if u != nil && u.Kind == 'd' {
-				return u.Default
-			}
-			return ""
+		if u == nil || u.Kind != 'd' {
+			return "", nil
+		}
+		if u.Default != "" {
+			return u.Default, u.CallsOf(u.Default)
 		}
 		t = u.Base
 	}
+}
+
+// hasDomainDefault reports whether columns of a type have a default from it.
+func (p *planner) hasDomainDefault(t types.T) bool {
+	text, _ := p.domainDefault(t)
+	return text != ""
 }
 
 // DomainDefault is what a new column of type t without a default holds in rows
@@ -166,7 +172,7 @@ func DomainDefault(c *Context, t types.T) (ast.Expr, error) {
 	if p.info(t.OID).Type != 'd' {
 		return nil, nil
 	}
-	if text := p.domainDefault(t); text != "" {
+	if text, _ := p.domainDefault(t); text != "" {
 		return c.Texts.ParseExpr(text)
 	}
 	return &ast.Const{Off: -1, Kind: ast.ConstNull}, nil

@@ -206,9 +206,14 @@ func (p *planner) defaultArg(pr *catalog.Proc, i int) plan.Expr {
 	if err != nil {
 		fail(err)
 	}
+	var calls catalog.Calls
+	if pr.Own != nil {
+		calls = pr.Own.CallsOf(pr.Defaults[i])
+	}
 	called := p.called
-	p.trusted++
-	defer func() { p.trusted--; p.called = slices.Clip(called) }()
 	b := &binder{planner: p, what: "DEFAULT"}
-	return b.expr(x)
+	var bound plan.Expr
+	p.within(calls, func() { bound = b.expr(x) })
+	p.called = slices.Clip(called)
+	return bound
 }

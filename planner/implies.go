@@ -25,9 +25,9 @@ func (p *planner) impliesText(t *catalog.Table, where ast.Expr, d *destination, 
 		return b.cond(x)
 	}
 	have := bind(p.baseText(d, alias, where))
-	p.trusted++
-	defer func() { p.trusted-- }()
-	for _, want := range bind(predicate) {
+	var wanted []plan.Expr
+	p.within(t.CallsOf(predicate), func() { wanted = bind(predicate) })
+	for _, want := range wanted {
 		if !slices.ContainsFunc(have, func(x plan.Expr) bool { return p.implies(x, want) }) {
 			return false
 		}
@@ -52,7 +52,7 @@ func ImpliedByChecks(c *Context, t *catalog.Table, cond string) (implied bool, e
 	var have []plan.Expr
 	for _, k := range t.Checks {
 		if !k.NotValid {
-			have = append(have, bind(k.Expr)...)
+			p.within(t.CallsOf(k.Expr), func() { have = append(have, bind(k.Expr)...) })
 		}
 	}
 	for _, want := range bind(cond) {

@@ -36,6 +36,7 @@ func (p *planner) partsOfIndex(r *rel, ix *catalog.Index) indexParts {
 	own := q.tableRel(r.table, r.table.Name)
 	b := &binder{planner: q, scope: &scope{items: []*nsItem{q.relNames(own, nil)}}, what: "index expressions", noAgg: true, noWin: true, noSub: true}
 	parse := func(text string) ast.Expr {
+		q.only = r.table.CallsOf(text)
 		x, err := q.Texts.ParseExpr(text)
 		if err != nil {
 			fail(err)

@@ -42,6 +42,9 @@ type Context struct {
 	// ParamValues are values of parameters that the costs are estimated with. The
 	// plan is right for any others, too. nil: not known.
 	ParamValues []types.Datum
+	// Calls are what the statement may mean of user-defined functions, operators and casts,
+	// when it is a stored query; nil: any.
+	Calls catalog.Calls
 	// Notice sends a warning about the text to the client; nil keeps it back.
 	Notice func(*sqlerr.Error)
 	// Cursor plans a query that a cursor will stand on (see plan.Query.Places).
@@ -121,6 +124,7 @@ type planner struct {
 	parts     map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
 	subNames  map[*ast.Subquery]string // of the scalar subqueries' columns
 	trusted   int                      // stored texts around what is being bound; see usable
+	only      catalog.Calls            // what the innermost of them was bound to; see within
 	byField   bool                     // see plan.Query.Fields
 	whole     int                      // calls of operators are looked for: see operatorCall
 	policing  []policed                // conditions of policies that are being bound
@@ -149,7 +153,10 @@ func Plan(c *Context, stmt ast.Stmt) (q *plan.Query, err error) {
 }
 
 func newPlanner(c *Context) *planner {
-	p := &planner{Context: c, trusted: 1, inlines: new(int)} // who binds what a user has just written says so
+	p := &planner{Context: c, trusted: 1, only: c.Calls, inlines: new(int)} // who binds what a user has just written says so
+	if c.Routine != nil {
+		p.only = c.Routine.Calls
+	}
 	for _, t := range c.ParamTypes {
 		if t.OID == 0 {
 			t = types.TUnknown

@@ -108,10 +108,10 @@ func (p *planner) policyCond(pol *catalog.Policy, q *catalog.BoundQuery, r *rel)
 	named.alias = aliasOf(s.From[0].(*ast.TableRef))
 	right := p.watched[r.id]
 	delete(p.watched, r.id) // the policy reads the columns, not the user
-	p.trusted++
 	b := &binder{planner: p, scope: &scope{items: []*nsItem{p.relNames(&named, nil)}}, what: "policy expressions", noAgg: true, noWin: true}
-	x := p.known(p.mustBool(b.expr(s.Targets[0].X), "POLICY"))
-	p.trusted--
+	var x plan.Expr
+	p.within(pol.CallsOf(q.Query), func() { x = b.expr(s.Targets[0].X) })
+	x = p.known(p.mustBool(x, "POLICY"))
 	p.watch(r, right)
 	p.policing = p.policing[:len(p.policing)-1]
 	return x

@@ -48,7 +48,7 @@ func viewTree(c *Context, v *catalog.View, bare bool) (t *catalog.QueryTree, err
 	}
 	p := textPlanner(c)
 	defer p.recover(&err)
-	p.stored = true
+	p.stored, p.only = true, v.CallsOf(v.Query)
 	q := p.bindForText(s)
 	w := newTreeWriter(p, c.Snap)
 	w.bareNext, w.made = bare, v.MadeAliases

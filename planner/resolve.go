@@ -107,7 +107,7 @@ func (p *planner) operators(schema, op string) []*catalog.Operator {
 		}
 		for _, o := range p.Snap.OwnOperators(p.DB, s, op) {
 			hidden := slices.ContainsFunc(out, func(b *catalog.Operator) bool { return b.Left == o.Left.OID && b.Right == o.Right.OID })
-			if !hidden {
+			if !hidden && p.only.Has(o.OID) {
 				out = append(slices.Clip(out), o.Row())
 			}
 		}
@@ -361,7 +361,9 @@ func (p *planner) procs(schema, name string) []*catalog.Proc {
 	}
 	for _, s := range p.functionPath(schema) {
 		for _, f := range p.Snap.Functions(p.DB, s, name) {
-			out = append(out, p.userProc(f, false))
+			if p.only.Has(f.OID) {
+				out = append(out, p.userProc(f, false))
+			}
 		}
 	}
 	return out
@@ -388,7 +390,7 @@ func (p *planner) procedures(schema, name string, functions bool) []*catalog.Pro
 	var out []*catalog.Proc
 	for _, s := range p.functionPath(schema) {
 		for _, f := range p.Snap.Functions(p.DB, s, name) {
-			if f.Procedure || functions {
+			if (f.Procedure || functions) && p.only.Has(f.OID) {
 				out = append(out, p.userProc(f, true))
 			}
 		}

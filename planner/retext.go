@@ -134,7 +134,7 @@ func storedText(p *planner, t *catalog.QueryTree, names *catalog.Snapshot, write
 // of a later one. A text that does not bind stays: it was broken before.
 func Retext(c *Context, t catalog.StoredText, after *catalog.Snapshot, write QueryWriter, body BodyWriter) (string, error) {
 	p := textPlanner(c)
-	p.stored = true
+	p.stored, p.only = true, t.Calls()
 	p.SearchPath = []string{catalog.SchemaPgCatalog}
 	if t.Function != nil {
 		return p.retextBody(t, after, body)

@@ -78,6 +78,15 @@ func (p *planner) usable(n *ast.Name) {
 // inDefinition reports whether the text that is being bound is a stored one, or nobody's.
 func (p *planner) inDefinition() bool { return p.User == "" || p.trusted > 0 }
 
+// within binds what f does as a part of a stored text, which means what it was bound to
+// when it was stored. The names in it were checked then.
+func (p *planner) within(calls catalog.Calls, f func()) {
+	trusted, only := p.trusted, p.only
+	defer func() { p.trusted, p.only = trusted, only }()
+	p.trusted, p.only = trusted+1, calls
+	f()
+}
+
 func (p *planner) usableSchema(schema string, off int) {
 	if p.inDefinition() {
 		return

@@ -21,6 +21,9 @@ type Routine struct {
 	// row; nil: whatever the statement returns.
 	Ret  *types.T
 	Cols []types.T
+	// Calls are what a body that was bound when it was made means of user-defined
+	// functions, operators and casts; nil: any.
+	Calls catalog.Calls
 }
 
 // RoutineOf describes a function for the planning of its body: last says that
@@ -28,6 +31,9 @@ type Routine struct {
 // of that has.
 func RoutineOf(f *catalog.Function, last bool, ret types.T, cols []types.T) *Routine {
 	r := &Routine{Name: f.Name, Procedure: f.Procedure}
+	if f.Standard {
+		r.Calls = f.CallsOf(f.Body)
+	}
 	for i := range f.Args {
 		if m := f.Mode(i); m == 'o' || m == 't' {
 			continue
@@ -431,6 +437,16 @@ func TextUses(c *Context, t catalog.StoredText) []types.OID {
 	return out
 }
 
+// TextCalls finds which user-defined functions, operators and casts a stored text is bound
+// to, nil when it does not bind.
+func TextCalls(c *Context, t catalog.StoredText) catalog.Calls {
+	p := textPlanner(c)
+	if p.bindText(t) != nil {
+		return nil
+	}
+	return p.Snap.CallsAmong(p.called)
+}
+
 // Binds tells why a stored text does not bind, nil when it does.
 func Binds(c *Context, t catalog.StoredText) error {
 	bare := *c
@@ -483,6 +499,7 @@ func (p *planner) bindNamed(s *ast.Select) (err error) {
 
 func (p *planner) bindText(t catalog.StoredText) (err error) {
 	defer p.recover(&err)
+	p.only = t.Calls()
 	switch {
 	case t.Function != nil:
 		body, err := p.Texts.ParseBody(t.Text, true)

@@ -34,7 +34,7 @@ func (p *planner) analyseView(v *catalog.View) *viewAnalysis {
 		fail(err)
 	}
 	in := newPlanner(p.Context)
-	in.depth = 0
+	in.depth, in.only = 0, v.CallsOf(v.Query)
 	a := in.analyseQuery(s)
 	if a.base != nil {
 		// the names of columns are those of the statement's catalog, the analysis is

@@ -441,10 +441,10 @@ func (d *dependWriter) userType(u *catalog.UserType) {
 	}
 	if u.Kind == 'd' {
 		d.needsType(self, u.Base)
-		d.usesAny(self, catalog.StoredText{Text: u.Default}, true)
+		d.usesAny(self, catalog.StoredText{Text: u.Default, Of: &u.Common}, true)
 		for _, k := range u.Checks {
 			d.dep(constraintObject(k.OID), self, 'a')
-			d.uses(constraintObject(k.OID), catalog.StoredText{Text: k.Expr, Value: u.Base})
+			d.uses(constraintObject(k.OID), catalog.StoredText{Text: k.Expr, Value: u.Base, Of: &u.Common})
 		}
 	}
 }
@@ -509,7 +509,7 @@ func (d *dependWriter) function(f *catalog.Function) {
 		used = d.env.Uses(catalog.StoredText{Text: f.Body, Function: f})
 	}
 	for _, x := range f.Defaults {
-		used = append(used, d.env.Uses(catalog.StoredText{Text: x})...)
+		used = append(used, d.env.Uses(catalog.StoredText{Text: x, Of: &f.Common})...)
 	}
 	for _, o := range used {
 		if slices.Contains(done, o) || o < types.FirstUserOID {

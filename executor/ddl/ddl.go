@@ -134,6 +134,11 @@ func Execute(e *Env, stmt ast.Stmt) (tag string, err error) {
 	before := e.Change.Snapshot()
 	e.Change.Notice = e.Notice
 	e.Change.Uses = func(t catalog.StoredText) []types.OID { return planner.TextUses(e.Planner(), t) }
+	e.Change.Calls = func(t catalog.StoredText, s *catalog.Snapshot) catalog.Calls {
+		c := *e.Planner()
+		c.Snap = s
+		return planner.TextCalls(&c, t)
+	}
 	e.Change.Retext = func(t catalog.StoredText, before, after *catalog.Snapshot) (string, error) {
 		c := *e.Planner()
 		c.Snap = before

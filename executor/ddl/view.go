@@ -358,7 +358,9 @@ func (x *exec) refresh(s *ast.Refresh) error {
 			return err
 		}
 		if err := x.As(v.Owner, func() (err error) {
-			if q, err = planner.Plan(x.Planner(), sel); err == nil {
+			c := *x.Planner()
+			c.Calls = v.CallsOf(v.Query)
+			if q, err = planner.Plan(&c, sel); err == nil {
 				err = x.MayRun(q)
 			}
 			return err
