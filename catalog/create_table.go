@@ -63,6 +63,7 @@ type ConstraintSpec struct {
 	Expr     string // of c
 	ExprCols []string
 	TableOID bool // it reads tableoid, too, which counts where a name is made
+	WholeRow bool // it reads the row as a whole, which counts, too
 	NoInherit,
 	NotValid bool
 	Inherited      // of c
@@ -522,9 +523,9 @@ func (c *Change) addCheck(t *Table, spec *ConstraintSpec) error {
 	if name == "" {
 		middle := ""
 		switch {
-		case len(cols) == 1 && !spec.TableOID:
+		case len(cols) == 1 && !spec.TableOID && !spec.WholeRow:
 			middle = t.Columns[cols[0]].Name
-		case len(cols) == 0 && spec.TableOID:
+		case len(cols) == 0 && spec.TableOID && !spec.WholeRow:
 			middle = "tableoid"
 		}
 		name = chooseName(t.Name, middle, "check", func(n string) bool { return c.constraintTaken(t.Schema, n) })

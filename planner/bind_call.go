@@ -33,7 +33,7 @@ func (b *binder) call(e *ast.Call) plan.Expr {
 	before := b.sets
 	for _, a := range e.Args {
 		// t.* in count(t.*) is the row itself
-		if c, ok := a.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 && (len(c.Parts) > 1 || b.scope.item("", c.Parts[0], c.Pos()) == nil) {
+		if c, ok := a.(*ast.ColumnRef); ok && b.otherRow(c) {
 			a = &ast.ColumnRef{Off: c.Off, Parts: c.Parts}
 		}
 		x := inner.expr(a)

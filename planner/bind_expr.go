@@ -461,10 +461,15 @@ func (b *binder) rowOp(ls, rs []plan.Expr, op string, off int) plan.Expr {
 	return nil
 }
 
+// otherRow reports whether x.* is the row of something else than an entry of FROM.
+func (b *binder) otherRow(c *ast.ColumnRef) bool {
+	return c.Star && len(c.Parts) > 0 && (len(c.Parts) > 1 || b.scope.item("", c.Parts[0], c.Pos()) == nil)
+}
+
 func (b *binder) is(e *ast.Is) plan.Expr {
 	at := plan.At{T: types.TBool, Off: e.Pos()}
 	operand := e.X
-	if c, ok := operand.(*ast.ColumnRef); ok && c.Star && len(c.Parts) > 0 {
+	if c, ok := operand.(*ast.ColumnRef); ok && b.otherRow(c) {
 		operand = &ast.ColumnRef{Off: c.Off, Parts: c.Parts} // t.* is the row itself
 	}
 	before := b.sets

@@ -208,7 +208,7 @@ func (p *planner) retextExpr(t catalog.StoredText, after *catalog.Snapshot) (tex
 	}
 	defer p.recover(&err)
 	opt := newTreeWriter(p, after).deparseOptions()
-	opt.Other = storedForms(func(v *plan.Var) string {
+	forms := storedNames{column: func(v *plan.Var) string {
 		switch {
 		case t.Table == nil:
 			return "VALUE"
@@ -219,7 +219,14 @@ func (p *planner) retextExpr(t catalog.StoredText, after *catalog.Snapshot) (tex
 			return catalog.QuoteIdent(r.cols[v.Col].Name)
 		}
 		return catalog.QuoteIdent(v.Name)
-	})
+	}}
+	forms.rowOf(t.Table, opt)
+	if t.Table != nil {
+		if now, ok := after.Object(t.Table.OID).(catalog.Relation); ok {
+			_, forms.table = now.RelName()
+		}
+	}
+	opt.Other = forms.forms
 	text = plan.Deparse(e, opt)
 	if doubled(t.Text) && !strings.HasPrefix(text, "((") {
 		text = "(" + text + ")" // a conversion to the column's type, which is hidden, is not bound here

@@ -551,7 +551,7 @@ func (w *exprWriter) node(n *exprNode) {
 			continue
 		}
 		switch kid := n.kids[i]; {
-		case n.kind == nodeCast && !w.pretty:
+		case n.kind == nodeCast && !w.pretty && !kid.isWholeRow():
 			w.buf = append(w.buf, '(')
 			w.node(kid)
 			w.buf = append(w.buf, ')')
@@ -614,6 +614,11 @@ func simpleIn(n, parent *exprNode) bool {
 		return parent.kind == nodeBool && (parent.op == "OR" || parent.op == "AND" && n.op != "OR")
 	}
 	return true
+}
+
+// isWholeRow reports whether n is t.*: a cast tells it from its columns within ROW(…).
+func (n *exprNode) isWholeRow() bool {
+	return n.kind == nodeAtom && len(n.words) == 1 && strings.HasSuffix(n.words[0], ".*")
 }
 
 // isQuery reports whether n is a query in parentheses.

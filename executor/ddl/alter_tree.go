@@ -333,6 +333,9 @@ func (x *exec) addCheck(t *catalog.Table, spec catalog.ConstraintSpec, below boo
 	if x.only && len(children) > 0 {
 		return badTable("constraint must be added to child tables too")
 	}
+	if spec.WholeRow && len(children) > 0 { // it would be one of theirs, which have no such name
+		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" does not exist", t.Name)
+	}
 	checks := x.snap().Table(t.OID).Checks
 	for _, c := range children {
 		if err := x.reach(c); err != nil {

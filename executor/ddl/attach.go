@@ -70,6 +70,9 @@ func (x *exec) attach(p *catalog.Table, a *ast.AlterAction) error {
 	if err := partition.Of(x.snap(), p).Fits(t.Name, bound, at); err != nil {
 		return err
 	}
+	if err := x.noWholeRows(p.Indexes); err != nil {
+		return err
+	}
 	if err := x.Change.AttachPartition(p.OID, t.OID, bound); err != nil {
 		return err
 	}

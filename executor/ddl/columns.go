@@ -548,7 +548,7 @@ func (x *exec) bindCheck(k *catalog.ConstraintSpec, e ast.Expr, t *catalog.Table
 	if err != nil {
 		return err
 	}
-	k.Expr, k.ExprCols, k.TableOID = s.Text, nil, readsSystemColumn(e, t)
+	k.Expr, k.ExprCols, k.TableOID, k.WholeRow = s.Text, nil, readsSystemColumn(e, t), s.Whole
 	for _, c := range s.Cols {
 		if c >= 0 {
 			k.ExprCols = append(k.ExprCols, t.Columns[c].Name)

@@ -118,6 +118,9 @@ func (x *exec) statisticsParts(e *catalog.ExtStats, t *catalog.Table, s *ast.Cre
 		if err != nil {
 			return err
 		}
+		if st.Whole {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "statistics creation on system columns is not supported")
+		}
 		if len(s.Exprs) > 1 && x.snap().DefaultOpclass(catalog.OIDBtreeAm, st.Expr.Type()) == nil {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "expression cannot be used in multivariate statistics because its type %s has no default btree operator class",
 				x.typeName(st.Expr.Type()))

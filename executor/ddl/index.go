@@ -88,7 +88,7 @@ func (x *exec) createIndex(s *ast.CreateIndex) error {
 
 // bindIndex gives an index its keys and its predicate.
 func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.IndexElem, where ast.Expr) error {
-	reads := map[string]bool{}
+	reads, whole := map[string]bool{}, false
 	bind := func(e ast.Expr, want types.T, what string) (*planner.Stored, error) {
 		if readsSystemColumn(e, t) {
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "index creation on system columns is not supported")
@@ -103,6 +103,7 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 		return b, nil
 	}
 	read := func(b *planner.Stored) {
+		whole = whole || b.Whole
 		for _, c := range b.Cols {
 			if c >= 0 {
 				reads[t.Columns[c].Name] = true
@@ -168,6 +169,9 @@ func (x *exec) bindIndex(t *catalog.Table, spec *catalog.IndexSpec, elems []ast.
 	}
 	for c := range reads {
 		spec.ExprCols = append(spec.ExprCols, c)
+	}
+	if whole && t.Partitioned() && !spec.Only && len(x.snap().Children(t.OID)) > 0 {
+		return wholeRowError()
 	}
 	return nil
 }

@@ -50,6 +50,9 @@ func (b *tableBuilder) inherit(s *ast.CreateTable) ([]catalog.ConstraintSpec, er
 			if k.NoInherit {
 				continue
 			}
+			if err := b.noWholeRow(p, k); err != nil {
+				return nil, err
+			}
 			spec := newInheritedCheck(p, k)
 			i := slices.IndexFunc(checks, func(o catalog.ConstraintSpec) bool { return o.Name == k.Name })
 			switch {

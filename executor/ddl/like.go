@@ -93,6 +93,9 @@ func (b *tableBuilder) like(l *ast.Like) error {
 	names := func(cols []int) []string { return namesOf(t, cols) }
 	if in["CONSTRAINTS"] {
 		for _, k := range t.Checks {
+			if err := b.noWholeRow(t, k); err != nil {
+				return err
+			}
 			spec := catalog.ConstraintSpec{Kind: 'c', Name: k.Name, Expr: k.Expr, ExprCols: names(k.Cols), NoInherit: k.NoInherit}
 			if in["COMMENTS"] {
 				spec.Comment = k.Comment
@@ -107,6 +110,9 @@ func (b *tableBuilder) like(l *ast.Like) error {
 	}
 	if !in["INDEXES"] {
 		return nil
+	}
+	if err := b.noWholeRows(t.Indexes); err != nil {
+		return err
 	}
 	for _, ix := range t.Indexes {
 		if ix.Constraint != 0 {

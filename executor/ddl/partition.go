@@ -53,9 +53,12 @@ func (b *tableBuilder) partitionOf(s *ast.CreateTable) ([]catalog.ConstraintSpec
 	}
 	var checks []catalog.ConstraintSpec
 	for _, k := range p.Checks {
+		if err := b.noWholeRow(p, k); err != nil {
+			return nil, err
+		}
 		checks = append(checks, newInheritedCheck(p, k))
 	}
-	return checks, nil
+	return checks, b.noWholeRows(p.Indexes)
 }
 
 // columnOptions adds the constraints of the definition to columns that come from
@@ -178,6 +181,14 @@ func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table)
 	}
 	if volatileBelow(x.Expr, 'i') {
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in partition key expression must be marked IMMUTABLE")
+	}
+	if x.Whole { // a new value of any column may move the row
+		x.Cols = nil
+		for i := range t.Columns {
+			if !t.Columns[i].Dropped {
+				x.Cols = append(x.Cols, i)
+			}
+		}
 	}
 	if len(x.Cols) == 0 {
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use constant expression as partition key")
