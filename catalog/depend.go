@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"kvsqld/catalog/types"
 )
@@ -100,7 +101,7 @@ func (c *Change) dependents(n node) []dependent {
 			for _, u := range t.Uniques {
 				if u.OID == n.oid {
 					add(true, node{kind: nodeIndex, oid: u.Index, table: t.OID})
-					c.viewsGrouping(t, u, add)
+					c.textsGrouping(t, u, add)
 				}
 			}
 		}
@@ -218,15 +219,30 @@ func (c *Change) viewsOf(rel types.OID) []*View {
 	return slices.DeleteFunc(views, func(v *View) bool { return !slices.Contains(v.Deps, rel) })
 }
 
-// viewsGrouping adds the views that are only right as a primary key determines
-// the other columns: they are grouped by it and show these.
-func (c *Change) viewsGrouping(t *Table, u *Unique, add func(bool, node)) {
+// textsGrouping adds the views, policies and functions with queries that are only right as
+// a primary key determines the other columns: they are grouped by it and show these.
+func (c *Change) textsGrouping(t *Table, u *Unique, add func(bool, node)) {
 	if !u.Primary || c.Uses == nil {
 		return
 	}
+	groups := func(text StoredText) bool {
+		return strings.Contains(text.Text, "GROUP BY") && slices.Contains(c.Uses(text), u.OID)
+	}
 	for _, v := range c.viewsOf(t.OID) {
-		if slices.Contains(c.Uses(StoredText{Text: v.Query, View: v}), u.OID) {
+		if groups(StoredText{Text: v.Query, View: v}) {
 			add(false, node{kind: nodeRelation, oid: v.OID})
+		}
+	}
+	for _, p := range usersOf[*Policy](c.snap, c.DB, t.OID) {
+		if slices.ContainsFunc([]*BoundQuery{&p.Using, &p.Check}, func(q *BoundQuery) bool {
+			return groups(StoredText{Text: q.Query, View: q.View(&p.Common)})
+		}) {
+			add(false, node{kind: nodePart, oid: p.OID})
+		}
+	}
+	for _, f := range c.snap.AllFunctions(c.DB) {
+		if f.Standard && groups(StoredText{Text: f.Body, Function: f}) {
+			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
 	}
 }

@@ -416,10 +416,11 @@ func (g *grouper) column(v *plan.Var) plan.Expr {
 	return nil
 }
 
-// determines notes that the query is only right with the table's primary key.
+// determines notes that the query is only right with the table's primary key. What views
+// need that it reads is theirs.
 func (g *grouper) determines(t *catalog.Table) {
 	for _, u := range t.Uniques {
-		if u.Primary && g.rec != nil {
+		if u.Primary && len(g.expanding) == 0 {
 			g.called = append(g.called, u.OID)
 		}
 	}

@@ -272,6 +272,15 @@ func (d *dependWriter) groups(of object, v *catalog.View) {
 	}
 }
 
+// isKey reports whether a number is that of the primary key of one of the tables among
+// what a body uses: a query of it is grouped by the key.
+func (d *dependWriter) isKey(oid types.OID, used []types.OID) bool {
+	return slices.ContainsFunc(used, func(o types.OID) bool {
+		t := d.env.Snap.Table(o)
+		return t != nil && slices.ContainsFunc(t.Uniques, func(u *catalog.Unique) bool { return u.Primary && u.OID == oid })
+	})
+}
+
 // columns tells what the columns of a relation need: their types, and what their
 // defaults need. t is nil for a view.
 func (d *dependWriter) columns(oid types.OID, t *catalog.Table, cols []catalog.Column) {
@@ -516,6 +525,10 @@ func (d *dependWriter) function(f *catalog.Function) {
 			continue
 		}
 		done = append(done, o)
+		if d.isKey(o, used) {
+			d.dep(self, constraintObject(o), 'n')
+			continue
+		}
 		var cols []int
 		if f.Standard && d.env.BodyReads != nil && d.env.Snap.RelationByOID(d.env.DB, o) != nil {
 			cols = d.env.BodyReads(f, o)
