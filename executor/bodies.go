@@ -20,13 +20,13 @@ import (
 // which state they see.
 func (r *Run) callsBodies() bool {
 	calls := r.query.Calls
-	return len(calls) > 0 && (!r.query.ReadOnly || slices.ContainsFunc(calls, func(f *catalog.Function) bool { return f.Volatile == 'v' }))
+	return len(calls) > 0 && (!r.query.ReadOnly || r.build.bodies)
 }
 
 // unmodified fails if a function that the statement calls has changed, or deleted, rows
 // that the statement is about to change: their old values are not in the indexes any more.
 func (w *tableWriter) unmodified(keys *vec.Vec, old *vec.Batch, unread []int, verb string) error {
-	if !slices.ContainsFunc(w.env.run.query.Calls, func(f *catalog.Function) bool { return f.Volatile == 'v' }) {
+	if !w.env.run.build.bodies {
 		return nil
 	}
 	list := make([][]byte, 0, old.Rows())
@@ -73,40 +73,49 @@ func stored(a, b types.Datum) bool {
 	return a.I == b.I && math.Float64bits(a.F) == math.Float64bits(b.F) && bytes.Equal(a.B, b.B) && a.Iv == b.Iv && a.Dec.String() == b.Dec.String()
 }
 
+// runsBodies reports whether a statement calls volatile functions with bodies itself, and
+// not by what it writes: see tableWriter.bodies.
+func runsBodies(q *plan.Query) bool { return slices.ContainsFunc(q.Calls, hasVolatileBody) }
+
+// hasVolatileBody reports whether a function that is called is volatile and has a body.
+func hasVolatileBody(f *catalog.Function) bool { return f.Volatile == 'v' }
+
 // RowByRow makes Next compute a row when it is asked for the one after the one before, if
 // volatile functions with bodies compute the rows: who takes them stops in between.
-func (r *Run) RowByRow() { rowByRow(r.root) }
-
-// rowByRow makes the input of a statement that writes compute a row when those before
-// it are written, if volatile functions with bodies compute the rows. The rows below
-// must be those from before the statement.
-func rowByRow(op Operator) bool {
-	if s, ok := op.(*statsOp); ok {
-		op = s.Operator
+func (r *Run) RowByRow() {
+	if r.build.bodies {
+		stepping{calls: volatileBody, through: true}.down(r.root, false)
 	}
-	switch op := op.(type) {
-	case *limit:
-		return rowByRow(op.input)
-	case *project:
-		op.stepwise = op.stepwise || volatileBody(op.exprs)
-		return op.stepwise
-	case *values:
-		for _, row := range op.node.Rows {
-			op.single = op.single || volatileBody(row)
-		}
-		return op.single
-	}
-	return false
 }
 
+// stepsInput makes the input of a statement that writes compute a row when those before it
+// are written, if volatile functions with bodies compute the rows, which it reports. The
+// rows below must be those from before the statement. written tells that such functions
+// compute what is written of them.
+func (b *builder) stepsInput(op Operator, written bool) bool {
+	return b.bodies && stepping{calls: volatileBody}.down(op, written)
+}
+
+// writesSingly reports whether what a statement that writes does with a row of its input
+// calls volatile functions with bodies: RETURNING, what ON CONFLICT and MERGE compute, the
+// conditions of views and policies.
+func (b *builder) writesSingly(n plan.Node) bool { return b.bodies && callsOf(n, volatileBody) }
+
+// VolatileBody reports whether an expression calls a volatile function with a body.
+func VolatileBody(e plan.Expr) bool { return volatileBody([]plan.Expr{e}) }
+
 // volatileBody reports whether one of the expressions calls a volatile function with a
-// body.
+// body, itself or in a subquery.
 func volatileBody(list []plan.Expr) bool {
 	found := false
 	for _, e := range list {
 		plan.Visit(e, func(x plan.Expr) bool {
-			c, ok := x.(*plan.Call)
-			found = found || ok && c.Proc.SQL != nil && c.Proc.Volatile == 'v'
+			switch x := x.(type) {
+			case *plan.Call:
+				found = found || x.Proc.SQL != nil && x.Proc.Volatile == 'v'
+			case *plan.SubPlan:
+				found = found || callsIn(x.Plan, volatileBody)
+			}
 			return !found
 		})
 	}

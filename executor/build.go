@@ -10,6 +10,7 @@ import (
 type builder struct {
 	run     *Run
 	stats   *Stats
+	bodies  bool // see runsBodies
 	inTurns bool // the condition of the node that is built next sees effects of what is above it
 }
 

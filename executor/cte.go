@@ -18,7 +18,7 @@ type cte struct {
 	buf    *buffer
 	filled bool
 	scans  int           // operators that read it
-	lazy   bool          // one reader's rows are computed as they are asked for: see onDemand
+	lazy   bool          // one reader's rows are computed as they are asked for: see stepping
 	loop   *recursion    // of a recursive or lazy one whose rows are not all there yet
 	work   *rowStore     // the working table of a recursive one
 	outer  []int         // parameter slots it depends on, set by enclosing operators
@@ -89,8 +89,8 @@ func (c *cte) fill(env *Env) error {
 	}
 	c.filled = true
 	c.buf.open(env)
-	late := c.scans == 1 && !c.node.Modifying
-	if c.step == nil && !(late && c.lazy) {
+	late := c.late()
+	if c.step == nil && !late {
 		return c.buf.drain(env, c.op)
 	}
 	if c.loop != nil {
@@ -99,6 +99,19 @@ func (c *cte) fill(env *Env) error {
 	c.loop = newRecursion(c, env)
 	if late {
 		return nil
+	}
+	return c.complete()
+}
+
+// late reports whether rows are computed as they are asked for.
+func (c *cte) late() bool {
+	return c.scans == 1 && (c.lazy || c.step != nil && !c.node.Modifying)
+}
+
+// finish computes what its reader has not asked for of a query that changes rows.
+func (c *cte) finish(env *Env) error {
+	if err := c.fill(env); err != nil {
+		return err
 	}
 	return c.complete()
 }

@@ -21,7 +21,7 @@ func (b *builder) delete(n *plan.Delete) (Operator, error) {
 	if n.Tree != nil {
 		return b.treeDelete(n)
 	}
-	d, err := b.newDML(n.Table, n.Input, n.HasReturning, n.Returning)
+	d, err := b.newDML(n, n.Table, n.Input, n.HasReturning, n.Returning)
 	if err != nil {
 		return nil, err
 	}

@@ -21,19 +21,38 @@ type dml struct {
 	prepare   func() error                         // called before begin, may be nil
 	write     func(*vec.Batch) (*vec.Batch, error) // writes a batch and returns the rows written
 
+	single bool // what is done with a row may see those before it: see writesSingly
+
 	env   *Env
 	w     *tableWriter
+	rows  singleRows // of the input, if they are written one at a time
+	alone bool       // they are
 	count int64
 	done  bool
 }
 
-// newDML makes the driver of a statement that writes t and reads all of its input first.
-func (b *builder) newDML(t *catalog.Table, in plan.Node, returns bool, list []plan.Expr) (dml, error) {
+// writes returns the driver of an operator that writes.
+func writes(op Operator) (*dml, bool) {
+	if s, ok := op.(*statsOp); ok {
+		op = s.Operator
+	}
+	w, ok := op.(interface{ driver() *dml })
+	if !ok {
+		return nil, false
+	}
+	return w.driver(), true
+}
+
+func (op *dml) driver() *dml { return op }
+
+// newDML makes the driver of a statement, node n, that writes t and reads all of its input
+// first; but see newDMLOver.
+func (b *builder) newDML(n plan.Node, t *catalog.Table, in plan.Node, returns bool, list []plan.Expr) (dml, error) {
 	op, err := b.node(in)
 	if err != nil {
 		return dml{}, err
 	}
-	return newDMLOver(t, op, in, false, returns, list)
+	return b.newDMLOver(n, t, op, in, false, returns, list)
 }
 
 // inserted makes the driver of an INSERT.
@@ -42,24 +61,27 @@ func (b *builder) inserted(n *plan.Insert, stream bool) (dml, error) {
 	if err != nil {
 		return dml{}, err
 	}
-	stream = n.OnConflict == nil && stream || !locksRows(n.Input) && rowByRow(op)
-	return newDMLOver(n.Table, op, n.Input, stream, n.HasReturning, n.Returning)
+	return b.newDMLOver(n, n.Table, op, n.Input, n.OnConflict == nil && stream, n.HasReturning, n.Returning)
 }
 
-// newDMLOver is newDML with the input's operator; stream as in dmlInput.
-func newDMLOver(t *catalog.Table, op Operator, in plan.Node, stream, returns bool, list []plan.Expr) (dml, error) {
-	d := dml{table: t, input: newDMLInput(op, in, stream)}
+// newDMLOver is newDML with the input's operator; stream as in dmlInput. Volatile functions
+// with bodies that the input calls see what has been written of the rows before.
+func (b *builder) newDMLOver(n plan.Node, t *catalog.Table, op Operator, in plan.Node, stream, returns bool, list []plan.Expr) (dml, error) {
+	d := dml{table: t, single: b.writesSingly(n)}
+	stream = !locksRows(in) && b.stepsInput(op, d.single) || stream
+	d.input = newDMLInput(op, in, stream)
 	var err error
 	d.returning, err = newReturning(returns, list)
 	return d, err
 }
 
 func (op *dml) Open(env *Env) error {
-	op.env, op.count, op.done = env, 0, false
+	op.env, op.count, op.done, op.rows.in = env, 0, false, nil
 	var err error
 	if op.w, err = env.run.writer(op.table); err != nil {
 		return err
 	}
+	op.alone = op.single || op.w.bodies
 	if op.prepare != nil {
 		if err := op.prepare(); err != nil {
 			return err
@@ -79,7 +101,7 @@ func (op *dml) Open(env *Env) error {
 
 func (op *dml) Next() (*vec.Batch, error) {
 	for !op.done {
-		in, err := op.input.next()
+		in, err := op.next()
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +122,13 @@ func (op *dml) Next() (*vec.Batch, error) {
 	return nil, nil
 }
 
-func (op *dml) affected() int64 { return op.count }
+// next returns rows that are written together.
+func (op *dml) next() (*vec.Batch, error) {
+	if op.alone {
+		return op.rows.next(&op.input)
+	}
+	return op.input.Next()
+}
 
 func (op *dml) Close() {
 	op.input.close()

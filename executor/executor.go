@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"kvsqld/catalog"
@@ -150,7 +151,7 @@ func Build(q *plan.Query, env *Env) (*Run, error) {
 		return nil, q.Fault
 	}
 	r := &Run{query: q, env: env}
-	r.build = &builder{run: r, stats: env.Stats}
+	r.build = &builder{run: r, stats: env.Stats, bodies: runsBodies(q)}
 	for _, c := range q.CTEs {
 		if err := r.build.cte(c); err != nil {
 			return nil, err
@@ -161,6 +162,9 @@ func Build(q *plan.Query, env *Env) (*Run, error) {
 		return nil, err
 	}
 	r.root = root
+	if _, is := writes(root); !is && slices.ContainsFunc(q.CTEs, func(c *plan.CTE) bool { return c.Modifying }) {
+		r.RowByRow()
+	}
 	cols := q.Root.Base().Cols
 	r.visible = len(cols)
 	for r.visible > 0 && cols[r.visible-1].Hidden {
@@ -250,7 +254,7 @@ func (r *Run) Next() (*vec.Batch, error) {
 		}
 		return nil, nil
 	}
-	if _, ok := r.dml(); !ok {
+	if _, ok := writes(r.root); !ok {
 		r.affected += int64(b.Rows())
 	}
 	if r.visible == len(b.Cols) {
@@ -274,10 +278,16 @@ func (r *Run) open() error {
 
 // complete does what belongs to the end of the statement.
 func (r *Run) complete() error {
-	if d, ok := r.dml(); ok {
-		r.affected = d.affected()
+	if d, ok := writes(r.root); ok {
+		r.affected = d.count
 	}
-	if _, after := r.modifyingOrder(); len(after) > 0 {
+	before, after := r.modifyingOrder()
+	for _, c := range before {
+		if err := r.ctes[c].finish(r.env); err != nil {
+			return err
+		}
+	}
+	if len(after) > 0 {
 		r.root.Close() // nobody reads any more while they write
 		if err := r.fill(after); err != nil {
 			return err
@@ -290,18 +300,6 @@ func (r *Run) complete() error {
 // retainer is an operator that keeps something from one of its runs to the next,
 // until the end of the statement.
 type retainer interface{ release() }
-
-// modifier is a data-modifying operator.
-type modifier interface{ affected() int64 }
-
-func (r *Run) dml() (modifier, bool) {
-	op := r.root
-	if s, ok := op.(*statsOp); ok {
-		op = s.Operator
-	}
-	m, ok := op.(modifier)
-	return m, ok
-}
 
 // fail ends the run with an error.
 func (r *Run) fail(err error) error {

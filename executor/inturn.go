@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"strings"
 
 	"kvsqld/catalog/types"
@@ -104,41 +105,108 @@ func (f *effects) add(c *plan.Call) {
 // arguments.
 func acts(es []plan.Expr) bool { return effectsOf(es).any > 0 }
 
-// onDemand makes the operators below a LIMIT, as far as they pass rows as they come, make
-// calls that act for no more rows than are asked for:
+// stepping makes operators, as far as they pass rows as they come, make calls for a row when
+// what is above has done with the row before: below a LIMIT those that act, for no more rows
+// than are asked for,
 //
 //	SELECT id FROM (SELECT id, pg_try_advisory_lock(id) AS l FROM job OFFSET 0) j WHERE l LIMIT 1
-func onDemand(op Operator) {
+//
+// and in a statement that writes those of volatile bodies, which see the rows written so
+// far.
+type stepping struct {
+	calls func([]plan.Expr) bool // the calls meant
+	// through tells to go on below what reads all of its input first: it may read WITH
+	// queries that change rows.
+	through bool
+}
+
+// down is about the operators from op down. It reports whether there are such calls. above
+// tells that there are some further up: WITH queries that change rows then do so as these
+// are read.
+func (s stepping) down(op Operator, above bool) (found bool) {
 	switch op := op.(type) {
 	case *statsOp:
-		onDemand(op.Operator)
+		return s.down(op.Operator, above)
 	case *limit:
-		onDemand(op.input)
+		return s.down(op.input, above)
 	case *project:
-		op.stepwise = op.stepwise || acts(op.exprs)
-		onDemand(op.input)
+		found = s.calls(op.exprs)
+		op.stepwise = op.stepwise || found
+		return s.down(op.input, above || found) || found
 	case *projectSet:
-		onDemand(op.input)
+		found = s.calls(op.node.Exprs)
+		op.input = inTurnsIf(found, op.input)
+		return s.down(op.input, above || found) || found
 	case *filter: // which takes such rows one at a time anyway
-		onDemand(op.input)
+		found = s.calls(op.each)
+		return s.down(op.input, above || found) || found
 	case *values:
-		for _, row := range op.node.Rows {
-			op.single = op.single || acts(row)
-		}
+		found = slices.ContainsFunc(op.node.Rows, s.calls)
+		op.single = op.single || found
+		return found
 	case *appendOp:
 		for _, in := range op.inputs {
-			onDemand(in)
+			found = s.down(in, above) || found
 		}
+		return found
 	case *inTurns:
-		onDemand(op.input)
+		return s.down(op.input, above)
 	case *distinct:
-		onDemand(op.input)
+		return s.down(op.input, above)
+	case *apply:
+		found = op.right != nil && callsIn(op.node.Right, s.calls)
+		op.left = inTurnsIf(found, op.left)
+		return s.down(op.left, above || found) || found
 	case *cteScan:
-		if op.cte.op != nil && op.cte.step == nil {
-			op.cte.lazy = true
-			onDemand(op.cte.op)
+		return s.query(op.cte, above)
+	case *sortOp:
+		if s.through {
+			s.down(op.input, false)
+		}
+	case *group:
+		if s.through {
+			found = s.calls(groupExprs(op.node))
+			op.input = inTurnsIf(found, op.input)
+			s.down(op.input, found)
 		}
 	}
+	return false
+}
+
+// query is down for a WITH query.
+func (s stepping) query(c *cte, above bool) bool {
+	switch w, changes := writes(c.op); {
+	case c.op == nil || c.step != nil:
+		return false
+	case changes:
+		w.single = w.single || above
+		c.lazy = c.lazy || w.single
+		return false
+	}
+	c.lazy = true
+	return s.down(c.op, above)
+}
+
+// callsIn reports whether there are such calls in a plan.
+func callsIn(n plan.Node, calls func([]plan.Expr) bool) bool {
+	return callsOf(n, calls) || slices.ContainsFunc(n.Children(), func(c plan.Node) bool { return callsIn(c, calls) })
+}
+
+// callsOf reports whether there are such calls in a node, but for its inputs.
+func callsOf(n plan.Node, calls func([]plan.Expr) bool) (found bool) {
+	plan.MapExprs(n, func(e plan.Expr) plan.Expr {
+		found = found || calls([]plan.Expr{e})
+		return e
+	})
+	return found
+}
+
+// inTurnsIf is the operator, with its rows passed one at a time if that is wanted.
+func inTurnsIf(wanted bool, op Operator) Operator {
+	if _, is := op.(*inTurns); is || !wanted {
+		return op
+	}
+	return &inTurns{input: op}
 }
 
 // inTurns passes its input's rows one at a time, so that what is above is done with a row
@@ -163,8 +231,8 @@ type singleRows struct {
 	out vec.Batch
 }
 
-// next is the operator's next row, nil at the end.
-func (s *singleRows) next(op Operator) (*vec.Batch, error) {
+// next is the next row of op, nil at the end.
+func (s *singleRows) next(op interface{ Next() (*vec.Batch, error) }) (*vec.Batch, error) {
 	for s.in == nil || s.at >= s.in.Rows() {
 		in, err := op.Next()
 		if in == nil || err != nil {

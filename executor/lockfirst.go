@@ -18,42 +18,43 @@ type lockFirst struct {
 	locked bool
 }
 
-// updateInput builds the input of an UPDATE; stream as in dmlInput.
-func (b *builder) updateInput(t *catalog.Table, tree []*catalog.Table, in plan.Node) (op Operator, stream bool, err error) {
+// updateInput builds the input of an UPDATE.
+func (b *builder) updateInput(t *catalog.Table, tree []*catalog.Table, in plan.Node) (Operator, error) {
 	p, ok := in.(*plan.Project)
-	if !ok || !volatile(p.Exprs) {
-		op, err = b.node(in)
-		return op, false, err
+	if !ok || !volatile(p.Exprs) || b.bodies && callsIn(p.Input, volatileBody) { // called before locks anyway
+		return b.node(in)
 	}
 	key, ok := p.Exprs[0].(*plan.Col)
 	if !ok {
-		op, err = b.node(in)
-		return op, false, err
+		return b.node(in)
 	}
 	lock := plan.Lock{Table: t, Tree: tree, KeyCol: key.Idx, Strength: "NO KEY UPDATE"}
 	if tree != nil {
 		oid, ok := p.Exprs[len(p.Exprs)-1].(*plan.Col)
 		if !ok {
-			op, err = b.node(in)
-			return op, false, err
+			return b.node(in)
 		}
 		lock.OIDCol = oid.Idx
 	}
 	below, err := b.node(p.Input)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	op, err = projectOver(&lockFirst{input: below, rows: newBuffer(outTypes(p.Input)), locker: newRowLocker([]plan.Lock{lock})}, p)
-	return op, err == nil && rowByRow(op), err
+	return projectOver(&lockFirst{input: below, rows: newBuffer(outTypes(p.Input)), locker: newRowLocker([]plan.Lock{lock})}, p)
 }
 
-// volatile reports whether one of the expressions calls a volatile function.
+// volatile reports whether one of the expressions calls a volatile function, itself or in
+// a subquery.
 func volatile(list []plan.Expr) bool {
 	found := false
 	for _, e := range list {
 		plan.Visit(e, func(x plan.Expr) bool {
-			c, ok := x.(*plan.Call)
-			found = found || ok && c.Proc.Volatile == 'v'
+			switch x := x.(type) {
+			case *plan.Call:
+				found = found || x.Proc.Volatile == 'v'
+			case *plan.SubPlan:
+				found = found || plan.ParamsOf(x.Plan).Volatile
+			}
 			return !found
 		})
 	}

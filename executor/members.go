@@ -150,20 +150,30 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 	}
 	if !ordered && bad == nil {
 		sorted, ends := m.together(rows)
-		if len(ends) == 1 {
-			return one(m.leaves[rows[0]], &vec.Batch{Cols: b.Cols, N: b.N, Sel: rows})
-		}
-		mark := m.run.env.Txn.Savepoint()
-		err = m.apart(b, sorted, ends, one)
-		if err == nil || sqlerr.CodeOf(err) == "" {
+		singly := false
+		switch singly, err = m.singly(sorted, ends); {
+		case err != nil:
 			return err
+		case singly:
+		case len(ends) == 1:
+			return one(m.leaves[rows[0]], &vec.Batch{Cols: b.Cols, N: b.N, Sel: rows})
+		default:
+			mark := m.run.env.Txn.Savepoint()
+			err = m.apart(b, sorted, ends, one)
+			if err == nil || sqlerr.CodeOf(err) == "" {
+				return err
+			}
+			// which row is the first one at fault shows when they are stored in order
+			m.run.env.Txn.RollbackTo(mark)
 		}
-		// which row is the first one at fault shows when they are stored in order
-		m.run.env.Txn.RollbackTo(mark)
 	}
 	for from := 0; from < len(rows); {
-		t, to := m.leaves[rows[from]], from
-		for to < len(rows) && m.leaves[rows[to]] == t {
+		t, to := m.leaves[rows[from]], from+1
+		x, err := m.of(t)
+		if err != nil {
+			return err
+		}
+		for !x.w.bodies && to < len(rows) && m.leaves[rows[to]] == t {
 			to++
 		}
 		if err := one(t, &vec.Batch{Cols: b.Cols, N: b.N, Sel: slices.Clone(rows[from:to])}); err != nil {
@@ -175,6 +185,23 @@ func (m *members) insert(b *vec.Batch, ordered bool, each func(x *member, rows *
 		return bad
 	}
 	return err
+}
+
+// singly reports whether storing a row in one of the partitions of rows that together has
+// sorted may look at the rows stored before.
+func (m *members) singly(sorted []uint32, ends []int) (bool, error) {
+	from := 0
+	for _, to := range ends {
+		x, err := m.of(m.leaves[sorted[from]])
+		if err != nil {
+			return false, err
+		}
+		if x.w.bodies {
+			return true, nil
+		}
+		from = to
+	}
+	return false, nil
 }
 
 // together sorts rows of the batch under way by their partitions: those of one stay in

@@ -30,7 +30,7 @@ type mergeWhen struct {
 }
 
 func (b *builder) merge(n *plan.Merge) (Operator, error) {
-	d, err := b.newDML(n.Table, n.Input, false, nil)
+	d, err := b.newDML(n, n.Table, n.Input, false, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -146,10 +146,12 @@ func ctesOf(n plan.Node, visit func(*plan.CTE)) {
 	}
 }
 
-// fill runs WITH queries to their ends.
+// fill runs WITH queries to their ends, but for those that do it as they are read.
 func (r *Run) fill(list []*plan.CTE) error {
 	for _, c := range list {
-		if err := r.ctes[c].fill(r.env); err != nil {
+		if x := r.ctes[c]; x.late() {
+			continue
+		} else if err := x.fill(r.env); err != nil {
 			return err
 		}
 	}

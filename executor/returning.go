@@ -74,7 +74,8 @@ func (in *dmlInput) open(env *Env) error {
 	return nil
 }
 
-func (in *dmlInput) next() (*vec.Batch, error) {
+// Next returns the next rows, nil at the end.
+func (in *dmlInput) Next() (*vec.Batch, error) {
 	if in.stream {
 		return in.op.Next()
 	}

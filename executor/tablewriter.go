@@ -30,6 +30,7 @@ type tableWriter struct {
 	plain   bool                // no index has expressions or a predicate
 	calls   []*catalog.Function // see plan.TableExprs
 	allowed bool                // the role may execute calls
+	bodies  bool                // calls may see the rows that are written
 
 	env  *Env
 	desc *table.Desc
@@ -96,7 +97,7 @@ func newTableWriter(t *catalog.Table, env *Env) (*tableWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &tableWriter{table: t, live: ex.Live, calls: ex.Calls, plain: true, pos: make([]int, len(t.Columns))}
+	w := &tableWriter{table: t, live: ex.Live, calls: ex.Calls, bodies: slices.ContainsFunc(ex.Calls, hasVolatileBody), plain: true, pos: make([]int, len(t.Columns))}
 	w.replaced = w.unsee
 	for i := range w.pos {
 		w.pos[i] = -1

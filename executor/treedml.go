@@ -191,6 +191,9 @@ func (m *members) each(rows *vec.Batch, f func(x *member, rows *vec.Batch) error
 		if err != nil {
 			return err
 		}
+		if x.w.bodies {
+			to = from + 1
+		}
 		if err := f(x, &vec.Batch{Cols: rows.Cols, N: rows.N, Sel: slices.Clone(sel[from:to])}); err != nil {
 			return err
 		}
@@ -213,11 +216,11 @@ func (op *treeChange) output(in *vec.Batch) *output {
 }
 
 func (b *builder) treeChange(root *plan.Update) (*treeChange, error) {
-	in, stream, err := b.updateInput(root.Table, root.Tree, root.Input)
+	in, err := b.updateInput(root.Table, root.Tree, root.Input)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDMLOver(root.Table, in, root.Input, stream, root.HasReturning, root.Returning)
+	d, err := b.newDMLOver(root, root.Table, in, root.Input, false, root.HasReturning, root.Returning)
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,11 @@ func (b *builder) update(n *plan.Update) (Operator, error) {
 	if n.Tree != nil {
 		return b.treeUpdate(n)
 	}
-	in, stream, err := b.updateInput(n.Table, nil, n.Input)
+	in, err := b.updateInput(n.Table, nil, n.Input)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDMLOver(n.Table, in, n.Input, stream, n.HasReturning, n.Returning)
+	d, err := b.newDMLOver(n, n.Table, in, n.Input, false, n.HasReturning, n.Returning)
 	if err != nil {
 		return nil, err
 	}

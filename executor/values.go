@@ -17,7 +17,7 @@ type values struct {
 	at    int
 	out   vec.Batch
 	one   vec.Batch
-	// single passes a row at a time: see rowByRow.
+	// single passes a row at a time: see stepping.
 	single bool
 	held   int64 // bytes of the values in out that were copied, as the budget knows
 }

@@ -7,6 +7,7 @@ import (
 	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 	"kvsqld/catalog/types/vec"
+	"kvsqld/executor"
 	"kvsqld/planner/plan"
 )
 
@@ -135,6 +136,15 @@ func (c *copyIn) storeGroup(rows []tracedRow) error {
 		}
 	}
 	return nil
+}
+
+// seesStored notes an expression that is computed for each row: functions with bodies may
+// look for the rows before it.
+func (c *copyIn) seesStored(e plan.Expr) {
+	c.alone = c.alone || volatileButNextval(e)
+	if executor.VolatileBody(e) {
+		c.rows = 1
+	}
 }
 
 // volatileButNextval reports whether an expression is volatile by more than nextval.

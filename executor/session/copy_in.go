@@ -219,12 +219,13 @@ type copyIn struct {
 	column  string   // being read, for errors
 	field   []byte
 	stored  int64
+	rows    int  // that are stored together
 	alone   bool // PostgreSQL stores each row before it reads the next one
 }
 
 // newCopyIn prepares a load of some columns of a table.
 func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *catalog.Table, cols []int, o *copyOptions) (*copyIn, error) {
-	c := &copyIn{s: s, table: t, opts: o}
+	c := &copyIn{s: s, table: t, opts: o, rows: copyBatchRows}
 	s.fillEnv(ctx, &c.env, &c.exprEnv, &plannedStmt{q: &plan.Query{Tag: "COPY"}, snap: snap}, nil)
 	ex, err := s.tableExprs(t)
 	if err != nil {
@@ -267,7 +268,7 @@ func (s *Session) newCopyIn(ctx context.Context, snap *catalog.Snapshot, t *cata
 			if c.defaults[i], err = expr.Compile(e); err != nil {
 				return nil, err
 			}
-			c.alone = c.alone || volatileButNextval(e)
+			c.seesStored(e)
 		}
 	}
 	c.numbers, c.raws = make([]int64, copyBatchRows), make([][]byte, copyBatchRows)
@@ -294,7 +295,7 @@ func (c *copyIn) where(s *Session, snap *catalog.Snapshot, x ast.Expr) error {
 				WithDetail("Column \"%s\" is a generated column.", c.table.Columns[i].Name)
 		}
 	}
-	c.alone = c.alone || volatileButNextval(e.X)
+	c.seesStored(e.X)
 	c.pred, err = expr.CompilePredicate(e.X)
 	return err
 }
@@ -386,7 +387,7 @@ func (c *copyIn) fill() (n int, err error) {
 	}
 	c.text.arena.Reset()
 	c.csv.arena.Reset()
-	for n < copyBatchRows && c.src.pos < copyBatchBytes && (n == 0 || c.src.ready()) {
+	for n < c.rows && c.src.pos < copyBatchBytes && (n == 0 || c.src.ready()) {
 		c.column, c.field = "", nil
 		if c.opts.format == copyBinary {
 			err = c.binaryRow(n)
