@@ -122,6 +122,7 @@ type Run struct {
 	visible  int // columns that are part of the result
 	out      vec.Batch
 	want     int64 // rows that will be taken, 0: all
+	first    bool  // see First
 	affected int64
 	turn     func(row int) int // of a row that is written among those of its batch, see inTurn
 	ctes     map[*plan.CTE]*cte
@@ -221,6 +222,16 @@ func (r *Run) Want(n int64) {
 	if r.want = n; r.opened {
 		demand(r.root, n)
 	}
+}
+
+// First tells that only the first row will be taken: no other one is computed, as far as
+// that might be noticed.
+func (r *Run) First() {
+	if !r.first {
+		r.first = true
+		stepping{calls: acts}.down(r.root, false)
+	}
+	r.Want(1)
 }
 
 // Next returns the next batch of result rows without hidden columns, nil at the

@@ -87,7 +87,7 @@ func (s *Session) callSQL(x *expr.Env, c *plan.Call, args []types.Datum, yield r
 			} else if c.T.OID == types.ORecord && len(c.Cols) == 0 {
 				out = asRecords(p, c.T, yield)
 			}
-			if err := s.runInBody(x.Ctx, f, p, own, out); err != nil {
+			if err := s.runInBody(x.Ctx, f, p, own, out, !c.Proc.RetSet); err != nil {
 				return inFunction(err, f, "statement "+itoa(i+1))
 			}
 		}
@@ -161,8 +161,9 @@ func (s *Session) bodyOf(c *plan.Call) (*routineBody, error) {
 }
 
 // runInBody runs one statement of a body; yield is nil when its rows are not
-// wanted. A statement that writes runs to its end whatever yield says.
-func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *plannedStmt, args []types.Datum, yield rowYield) error {
+// wanted. A statement that writes runs to its end whatever yield says; a query of which no
+// more than the first row is wanted stops there.
+func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *plannedStmt, args []types.Datum, yield rowYield, first bool) error {
 	if !plannable(p.stmt) {
 		return s.utilityInBody(ctx, f, p.stmt)
 	}
@@ -208,6 +209,9 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 	}
 	defer p.release(run)
 	more := yield != nil
+	if first = first && more && p.streamsRows(); first {
+		run.First()
+	}
 	for {
 		b, err := run.Next()
 		if err != nil {
@@ -220,7 +224,7 @@ func (s *Session) runInBody(ctx context.Context, f *catalog.Function, p *planned
 			if more, err = yield(b); err != nil {
 				return err
 			}
-			if !more && p.q.ReadOnly {
+			if first || !more && p.q.ReadOnly {
 				return nil
 			}
 		}
