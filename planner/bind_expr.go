@@ -442,12 +442,14 @@ func (b *binder) rowOp(ls, rs []plan.Expr, op string, off int) plan.Expr {
 		// (a,b) < (c,d)  is  a < c OR (a = c AND b < d)
 		strict := strings.Replace(op, "=", "", 1)
 		last := len(ls) - 1
+		before, equal := make([]plan.Expr, last), make([]plan.Expr, last)
+		for i := range last {
+			before[i] = b.operator("", strict, ls[i], rs[i], off)
+			equal[i] = b.operator("", "=", ls[i], rs[i], off)
+		}
 		x := b.operator("", op, ls[last], rs[last], off)
 		for i := last - 1; i >= 0; i-- {
-			x = &plan.Or{At: boolAt, Args: []plan.Expr{
-				b.operator("", strict, ls[i], rs[i], off),
-				&plan.And{At: boolAt, Args: []plan.Expr{b.operator("", "=", ls[i], rs[i], off), x}},
-			}}
+			x = &plan.Or{At: boolAt, Args: []plan.Expr{before[i], &plan.And{At: boolAt, Args: []plan.Expr{equal[i], x}}}}
 		}
 		return x
 	}
@@ -572,7 +574,7 @@ func (b *binder) between(e *ast.Between) plan.Expr {
 		where = "OR"
 	}
 	compare := func(op string, y plan.Expr) plan.Expr {
-		return b.single(before, b.operator("", op, x, y, off), where)
+		return b.single(before, b.operator("", op, b.resolved(x), b.resolved(y), off), where)
 	}
 	both := func(lo, hi plan.Expr) plan.Expr {
 		return &plan.And{At: at, Args: []plan.Expr{compare(">=", lo), compare("<=", hi)}}
@@ -589,6 +591,15 @@ func (b *binder) between(e *ast.Between) plan.Expr {
 		return &plan.Or{At: at, Args: []plan.Expr{both(lo, hi), both(hi, lo)}}
 	}
 	return both(lo, hi)
+}
+
+// resolved gives a parameter the type that another use of the same expression has
+// found for it, as in $1 BETWEEN 1 AND 2.
+func (b *binder) resolved(e plan.Expr) plan.Expr {
+	if x, ok := e.(*plan.Param); ok && isUnknown(x) && x.Idx < len(b.params) && b.params[x.Idx].OID != types.OUnknown {
+		return b.told(x, b.params[x.Idx])
+	}
+	return e
 }
 
 // rowBetween writes BETWEEN as the comparisons that it stands for: those of rows are

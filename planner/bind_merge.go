@@ -173,6 +173,11 @@ func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []p
 	live := liveCols(t)
 	places := b.insertPlaces(w.Cols, t)
 	values, bound := b.spreadRow(w.Values)
+	for i, x := range values { // before any of it is converted, as in SET
+		if bound[i] == nil && !isDefault(x) {
+			bound[i] = b.expr(x)
+		}
+	}
 	switch {
 	case w.Default:
 	case len(values) > len(places):
@@ -184,18 +189,14 @@ func (p *planner) mergeInsert(w *ast.MergeWhen, t *catalog.Table, b *binder) []p
 	for i, x := range values {
 		c := &t.Columns[places[i].col]
 		p.dest.Insert = append(p.dest.Insert, places[i].col)
-		sp, ok := x.(*ast.Special)
-		isDefault := ok && sp.Kind == "DEFAULT"
-		if isDefault {
+		byDefault := isDefault(x)
+		if byDefault {
 			noDefault(places[i].a)
 		}
-		if isDefault || c.Identity != 0 && w.Overriding == "USER" {
+		if byDefault || c.Identity != 0 && w.Overriding == "USER" {
 			continue
 		}
 		insertable(c, w.Overriding)
-		if bound[i] == nil {
-			bound[i] = b.expr(x)
-		}
 		places[i].put(p, t, width, places[i].value(p, t, bound[i], x.Pos()))
 	}
 	out := make([]plan.Expr, len(live))

@@ -58,53 +58,80 @@ func (p *planner) assignments(set []ast.Assign, d *destination, r *rel, b *binde
 		cols = append(cols, c)
 		xs = append(xs, x)
 	}
-	for i := range set {
-		a := &set[i]
-		if !a.Multi {
-			if isDefault(a.X) {
-				add(&a.Targets[0], nil, true, a.Pos())
-				continue
-			}
-			add(&a.Targets[0], b.expr(a.X), false, a.X.Pos())
-			continue
-		}
-		switch x := a.X.(type) {
-		case *ast.Row:
-			type source struct {
-				x   plan.Expr // nil: DEFAULT
-				off int
-			}
-			var from []source
-			for _, el := range x.Elems {
-				if isDefault(el) {
-					from = append(from, source{nil, a.Pos()})
-					continue
-				}
-				for _, v := range b.spread(el) {
-					from = append(from, source{v, el.Pos()})
-				}
-			}
-			if len(from) != len(a.Targets) {
-				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
-			}
-			for k, v := range from {
-				add(&a.Targets[k], v.x, v.x == nil, v.off)
-			}
-		case *ast.Subquery:
-			q := b.subselect(x.Query, x.Pos())
-			if len(q.cols) != len(a.Targets) {
-				failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
-			}
-			row := &subquery{At: plan.At{T: types.TRecord, Off: x.Pos()}, kind: plan.SubRow, q: q}
-			for k := range a.Targets {
-				off := max(p.colOff(q, k), x.Pos())
-				add(&a.Targets[k], &plan.FieldOf{At: plan.At{T: q.cols[k].T, Off: off}, X: row, Idx: k}, false, off)
-			}
-		default:
-			failf(sqlerr.FeatureNotSupported, a.X.Pos(), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
-		}
+	// What is assigned is bound before any of it is converted: a parameter that it has twice
+	// is told its type by the first column.
+	for _, v := range b.assigned(set) {
+		add(v.to, v.x, v.x == nil, v.off)
 	}
 	return cols, xs
+}
+
+// assigned is what a SET list assigns to one place.
+type assigned struct {
+	to  *ast.AssignTarget
+	x   plan.Expr // nil: DEFAULT
+	off int
+}
+
+// assigned binds what a SET list assigns, a value for each place.
+func (b *binder) assigned(set []ast.Assign) (out []assigned) {
+	for i := range set {
+		switch a := &set[i]; {
+		case a.Multi:
+			out = append(out, b.assignedTogether(a)...)
+		case isDefault(a.X):
+			out = append(out, assigned{&a.Targets[0], nil, a.Pos()})
+		default:
+			out = append(out, assigned{&a.Targets[0], b.expr(a.X), a.X.Pos()})
+		}
+	}
+	return out
+}
+
+// assignedTogether is assigned for several places with one source.
+func (b *binder) assignedTogether(a *ast.Assign) []assigned {
+	switch x := a.X.(type) {
+	case *ast.Row:
+		return b.assignedRow(a, x)
+	case *ast.Subquery:
+		return b.assignedQuery(a, x)
+	}
+	failf(sqlerr.FeatureNotSupported, a.X.Pos(), "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+	return nil
+}
+
+// assignedRow is assigned for (a, b) = (x, y).
+func (b *binder) assignedRow(a *ast.Assign, row *ast.Row) (out []assigned) {
+	for _, el := range row.Elems {
+		if isDefault(el) {
+			out = append(out, assigned{x: nil, off: a.Pos()})
+			continue
+		}
+		for _, v := range b.spread(el) {
+			out = append(out, assigned{x: v, off: el.Pos()})
+		}
+	}
+	if len(out) != len(a.Targets) {
+		failf(sqlerr.SyntaxError, row.Pos(), "number of columns does not match number of values")
+	}
+	for k := range out {
+		out[k].to = &a.Targets[k]
+	}
+	return out
+}
+
+// assignedQuery is assigned for (a, b) = (SELECT …).
+func (b *binder) assignedQuery(a *ast.Assign, x *ast.Subquery) (out []assigned) {
+	q := b.subselect(x.Query, x.Pos())
+	if len(q.cols) != len(a.Targets) {
+		failf(sqlerr.SyntaxError, x.Pos(), "number of columns does not match number of values")
+	}
+	row := &subquery{At: plan.At{T: types.TRecord, Off: x.Pos()}, kind: plan.SubRow, q: q}
+	for k := range a.Targets {
+		off := max(b.colOff(q, k), x.Pos())
+		out = append(out, assigned{&a.Targets[k], &plan.FieldOf{At: plan.At{T: q.cols[k].T, Off: off}, X: row, Idx: k}, off})
+	}
+	return out
 }
 
 // changeNames binds what UPDATE or DELETE names but for SET and RETURNING: the entry of

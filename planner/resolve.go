@@ -23,7 +23,6 @@ type candidate struct {
 
 // operator binds "l op r", or prefix "op r" with l nil.
 func (p *planner) operator(schema, op string, l, r plan.Expr, off int) plan.Expr {
-	l, r = p.resolved(l), p.resolved(r)
 	o := p.findOperator(schema, op, l, r, off)
 	if o.Proc == 0 {
 		fail(sqlerr.New(sqlerr.UndefinedFunction, "operator is only a shell: %s", p.operatorText(schema, op, l, r)).At(off))
@@ -74,15 +73,6 @@ func (p *planner) ownOperator(o *catalog.OwnOperator, pr *catalog.Proc, args []p
 	return p.fold(c)
 }
 
-// resolved gives a parameter the type that another use of the same expression has
-// found for it, as in $1 BETWEEN 1 AND 2.
-func (p *planner) resolved(e plan.Expr) plan.Expr {
-	if x, ok := e.(*plan.Param); ok && isUnknown(x) && x.Idx < len(p.params) && p.params[x.Idx].OID != types.OUnknown {
-		return p.told(x, p.params[x.Idx])
-	}
-	return e
-}
-
 // operators lists the operators of a name that the search path sees; of those with
 // the same sides the first in the path is the one.
 func (p *planner) operators(schema, op string) []*catalog.Operator {
@@ -129,7 +119,6 @@ func (p *planner) operatorText(schema, op string, l, r plan.Expr) string {
 
 // findOperator is oper(): exact match first, then PostgreSQL's candidate rules.
 func (p *planner) findOperator(schema, op string, l, r plan.Expr, off int) *catalog.Operator {
-	l, r = p.resolved(l), p.resolved(r)
 	if schema != "" {
 		if p.Snap.Schema(p.DB, schema) == nil {
 			failf(sqlerr.InvalidSchemaName, off, "schema \"%s\" does not exist", schema)
