@@ -77,7 +77,7 @@ func (s *Session) endExports() {
 // importSnapshot is SET TRANSACTION SNAPSHOT.
 func (s *Session) importSnapshot(id string) error {
 	t := s.tx
-	if t != nil && (t.used || len(t.saves) > 0) {
+	if t.used || len(t.saves) > 0 {
 		return sqlerr.New(sqlerr.ActiveSQLTransaction, "SET TRANSACTION SNAPSHOT must be called before any query")
 	}
 	if s.isolation() == kv.ReadCommitted {
@@ -94,12 +94,10 @@ func (s *Session) importSnapshot(id string) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "a serializable transaction cannot import a snapshot from a non-serializable transaction")
 	case s.isolation() == kv.Serializable && x.readOnly && !s.readOnly():
 		return sqlerr.New(sqlerr.FeatureNotSupported, "a non-read-only serializable transaction cannot import a snapshot from a read-only transaction")
-	case s.isolation() == kv.Serializable && s.readOnly() && t != nil && t.waitSafe:
+	case s.isolation() == kv.Serializable && s.readOnly() && t.waitSafe:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "a snapshot-importing transaction must not be READ ONLY DEFERRABLE")
 	case x.db != s.db:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot import a snapshot from a different database")
-	case t == nil:
-		return nil // outside of a block: the transaction would end here
 	}
 	if err := t.kv.Adopt(x.kv); err != nil {
 		return err

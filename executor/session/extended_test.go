@@ -238,6 +238,35 @@ func TestUtilityInPortal(t *testing.T) {
 	}
 }
 
+// TestSetTransactionInPipeline sets the properties of the transaction that lasts until Sync.
+func TestSetTransactionInPipeline(t *testing.T) {
+	ctx := context.Background()
+	c := newServer(t).client(t)
+	const outside = "WARNING 25P01: SET TRANSACTION can only be used in transaction blocks\n"
+	for _, pipeline := range [][][2]string{
+		{{"set transaction isolation level serializable", outside + "SET"}, {"show transaction_isolation", "(transaction_isolation)\nserializable\nSHOW"}},
+		{{"show transaction_isolation", "(transaction_isolation)\nread committed\nSHOW"}},
+		{{"select 1", "(?column?)\n1\nSELECT 1"}, {"set transaction isolation level serializable",
+			outside + "ERROR 25001: SET TRANSACTION ISOLATION LEVEL must be called before any query"}},
+		{{"set transaction read only", outside + "SET"}, {"create table t()", "ERROR 25006: cannot execute CREATE TABLE in a read-only transaction"}},
+	} {
+		for _, q := range pipeline {
+			if err := c.s.Parse(ctx, "", q[0], nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.bind("", ""); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.exec("", 0); got != q[1] {
+				t.Errorf("%s: %s", q[0], got)
+			}
+		}
+		c.sync()
+	}
+	c.want("set transaction isolation level serializable", strings.TrimSpace(outside), "SET", "I")
+	c.want("show transaction_isolation", "(transaction_isolation)", "read committed", "SHOW", "I")
+}
+
 // TestPortalRunsOnce executes portals again that have run: one without rows cannot.
 func TestPortalRunsOnce(t *testing.T) {
 	ctx := context.Background()

@@ -484,16 +484,11 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 	case "ROLLBACK TO":
 		return "ROLLBACK", s.rollbackTo(x.Name)
 	case "SET TRANSACTION":
-		if several {
-			if err := s.ensureTx(ctx); err != nil {
-				return "", err
-			}
-		}
 		if s.block == idle && !several {
 			s.tell(warning(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks"))
-			if x.Modes.Snapshot == "" {
-				return "SET", nil
-			}
+		}
+		if err := s.ensureTx(ctx); err != nil { // which lasts until Sync
+			return "", err
 		}
 		return "SET", s.setModes(x.Modes)
 	case "SET SESSION CHARACTERISTICS":
