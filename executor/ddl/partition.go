@@ -190,7 +190,7 @@ func (b *tableBuilder) keyColumn(number int, e *ast.IndexElem, t *catalog.Table)
 			}
 		}
 	}
-	if len(x.Cols) == 0 {
+	if _, constant := x.Expr.(*plan.Const); constant || len(x.Cols) == 0 { // a function's body may leave nothing of its arguments
 		return catalog.PartKeyCol{}, sqlerr.New(sqlerr.InvalidObjectDefinition, "cannot use constant expression as partition key")
 	}
 	k := catalog.PartKeyCol{Col: -1, Expr: x.Text, ExprCols: x.Cols, Type: x.Expr.Type()}
