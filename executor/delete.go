@@ -58,6 +58,9 @@ func (op *deleteOp) clear() (int64, error) {
 	if done, err := w.desc.Clear(env.Ctx, env.Txn, int(n)); !done || err != nil {
 		return -1, err
 	}
+	if env.Moved != nil {
+		env.Moved(w.table.OID, nil, nil)
+	}
 	env.Tally.Rel(w.table.OID).Deleted += n
 	return n, nil
 }

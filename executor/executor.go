@@ -85,6 +85,9 @@ type Env struct {
 	SequenceRow func(context.Context, *catalog.Sequence) (last int64, logCnt int64, called bool, err error)
 	// CursorRow returns the key of the table's row that a cursor stands on.
 	CursorRow func(cursor string, t *catalog.Table) ([]byte, error)
+	// Moved is told of rows that get another key, and of those that are deleted (now is
+	// nil), or that all rows are (was is nil, too); nil: nobody asks.
+	Moved func(table types.OID, was, now []byte)
 	// Notice sends a notice to the client; nil drops it.
 	Notice func(*sqlerr.Error)
 	// Stats collects counters per node for EXPLAIN ANALYZE; nil collects none.

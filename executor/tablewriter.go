@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -481,6 +482,7 @@ func (w *tableWriter) updateThen(keys *vec.Vec, old, new *vec.Batch, changed []i
 		return w.hideKey(retry(err))
 	}
 	w.touched.touch(new, now)
+	w.noteMoved(keys, new, func(r int) []byte { return now[r] })
 	if then != nil {
 		if err := then(now); err != nil {
 			return err
@@ -577,8 +579,27 @@ func (w *tableWriter) take(keys *vec.Vec, old *vec.Batch, unread []int) error {
 	if err := w.w.Delete(w.env.Ctx, keys, old, unread, ix, lockOpt(w.env)); err != nil {
 		return retry(err)
 	}
+	w.noteMoved(keys, old, nil)
 	w.env.Tally.Rel(w.table.OID).Deleted += int64(old.Rows())
 	return nil
+}
+
+// noteMoved tells of rows that have other keys than before, or are gone if now is nil.
+func (w *tableWriter) noteMoved(keys *vec.Vec, rows *vec.Batch, now func(row int) []byte) {
+	if w.env.Moved == nil {
+		return
+	}
+	for i := range rows.Rows() {
+		r := rows.Row(i)
+		was := keys.B[keys.Idx(r)]
+		var is []byte
+		if now != nil {
+			if is = now(r); is == nil || bytes.Equal(is, was) {
+				continue
+			}
+		}
+		w.env.Moved(w.table.OID, was, is)
+	}
 }
 
 // lockRows locks the rows of the key vector. ErrRetry when one has changed.

@@ -58,11 +58,12 @@ type bodyMark struct {
 	change                    catalog.ChangeMark
 	changed                   bool
 	settings, notes, restarts int
+	moved                     int
 }
 
 func (s *Session) markBodies() bodyMark {
 	t := s.tx
-	m := bodyMark{settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts)}
+	m := bodyMark{settings: s.settings.mark(), notes: len(t.notes), restarts: len(t.restarts), moved: len(t.moved)}
 	if t.change != nil {
 		m.change, m.changed = t.change.Mark(), true
 	}
@@ -81,6 +82,6 @@ func (s *Session) undoBodies(m bodyMark) error {
 	}
 	s.dropScratch(t)
 	s.rollbackSettings(m.settings)
-	t.notes, t.restarts = t.notes[:m.notes], t.restarts[:m.restarts]
+	t.notes, t.restarts, t.moved = t.notes[:m.notes], t.restarts[:m.restarts], t.moved[:m.moved]
 	return s.rebase()
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -345,7 +346,7 @@ func (s *Session) currentOf(name string, t *catalog.Table) ([]byte, error) {
 		}
 	}
 	key := b.Cols[place.Col]
-	return append([]byte(nil), key.B[key.Idx(r)]...), nil
+	return bytes.Clone(s.tx.moved.follow(p.moved, t.OID, key.B[key.Idx(r)])), nil
 }
 
 // closeCursor runs CLOSE.

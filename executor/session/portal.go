@@ -368,6 +368,9 @@ func rowsOf(b *vec.Batch, from, to int) *vec.Batch {
 // its end at once, its rows kept: such a statement may have to run again on a newer
 // snapshot (executor.ErrRetry), before a row of it was seen.
 func (s *Session) startPortal(ctx context.Context, p *portal) error {
+	if s.tx != nil {
+		p.moved = len(s.tx.moved)
+	}
 	p.store = func(cols []wire.Column) *executor.KeptRows { return s.keptRows(cols) }
 	p.planned.countIn(&p.ps.uses)
 	if p.planned == nil || !s.streams(ctx, p) && !s.locksAsAsked(ctx, p) {

@@ -13,11 +13,12 @@ type portalView struct {
 	view    kv.View           // nil: there is no run that reads
 	seen    *catalog.Snapshot // transaction.seen, which belongs to the view
 	moves   uint64            // transaction.moves
+	moved   int               // how many rows the transaction had moved
 }
 
 // open takes what the transaction sees now.
 func (v *portalView) open(s *Session) (err error) {
-	v.session, v.seen, v.moves = s, s.tx.seen, s.tx.moves
+	v.session, v.seen, v.moves, v.moved = s, s.tx.seen, s.tx.moves, len(s.tx.moved)
 	v.view, err = s.tx.kv.View()
 	return err
 }
@@ -25,7 +26,7 @@ func (v *portalView) open(s *Session) (err error) {
 // renew takes what others have committed since.
 func (v *portalView) renew() error {
 	t := v.session.tx
-	v.moves = v.session.srv.Tables.Moves()
+	v.moves, v.moved = v.session.srv.Tables.Moves(), len(t.moved)
 	if t.iso == kv.ReadCommitted {
 		v.seen = v.session.srv.Catalog.Current()
 	}

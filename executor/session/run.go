@@ -361,6 +361,7 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 	p.recheck.Begin(s.tx.moves)
 	s.tx.kv.SetAhead(!p.q.ReadOnly && !p.q.Returns && stats == nil)
 	mark, marked, to := 0, false, out
+	moved := len(s.tx.moved)
 	var open lobMark
 	var bodies bodyMark
 	var kept *rowBuffer // a statement that may run again shows its rows at its end
@@ -391,6 +392,7 @@ func (s *Session) runOnce(ctx context.Context, p *plannedStmt, params []types.Da
 		if isRetry(err) && marked {
 			s.tx.kv.RollbackTo(mark)
 			s.tx.lobs.rollbackTo(open)
+			s.tx.moved = s.tx.moved[:moved]
 			s.tx.lobs.before = nil
 			if len(p.q.Calls) > 0 {
 				if e := s.undoBodies(bodies); e != nil {

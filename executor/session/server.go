@@ -273,7 +273,7 @@ func (srv *Server) newSession(db *catalog.Database, role *catalog.Role, packet [
 		settings: newSettings(), prepared: map[string]*prepared{}, started: time.Now(),
 	}
 	s.cache.init()
-	s.tableExprsFn, s.mayCallFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.mayExecute, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
+	s.tableExprsFn, s.mayCallFn, s.noteMovedFn, s.virtualFn, s.sequenceRowFn, s.tellFn, s.currentOfFn = s.tableExprs, s.mayExecute, s.noteMoved, s.virtualRows, s.sequenceRow, s.tell, s.currentOf
 	s.grants = srv.memory.Grants(srv.opts.MaxStatementMemory)
 	s.infoFn, s.callSQLFn, s.roomFn = sessionInfo{s}, s.callSQL, s.grants.Room
 	return s, s.startSettings(db, role, packet)

@@ -82,6 +82,7 @@ type Session struct {
 	currentOfFn   func(cursor string, t *catalog.Table) ([]byte, error)
 	tableExprsFn  func(*catalog.Table) (*plan.TableExprs, error)
 	mayCallFn     func(*catalog.Function) error
+	noteMovedFn   func(types.OID, []byte, []byte)
 	virtualFn     func(*catalog.Virtual, []int, []types.Datum, []int, func([]types.Datum) bool) error
 	sequenceRowFn func(context.Context, *catalog.Sequence) (int64, int64, bool, error)
 	tellFn        func(*sqlerr.Error)

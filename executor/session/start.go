@@ -119,6 +119,9 @@ func (s *Session) fillEnv(ctx context.Context, env *executor.Env, x *expr.Env, p
 		Tally: &s.tally, CursorRow: s.currentOfFn, TableExprs: s.tableExprsFn, MayCall: s.mayCallFn, Virtual: s.virtualFn, SequenceRow: s.sequenceRowFn, Notice: s.tellFn,
 	}
 	env.From = s.readsFrom
+	if s.portals.hasPlaces() {
+		env.Moved = s.noteMovedFn
+	}
 	if s.seenBefore(p.snap) != nil {
 		env.Behind = s.behind
 	}

@@ -56,6 +56,7 @@ type transaction struct {
 	listens   []*ast.Listen // that hold from its commit
 	deltas    map[types.OID]rowDelta
 	restarts  []*restart
+	moved     movedRows
 	drawn     []types.OID // the sequences that are locked to be drawn from
 	lobs      lobs
 	exports   []string          // the snapshots that others may import
@@ -104,6 +105,7 @@ type savepoint struct {
 	notes    int
 	listens  int
 	restarts int
+	moved    int
 	deltas   map[types.OID]rowDelta
 	readOnly bool
 	snap     *catalog.Snapshot // when it was set
@@ -452,7 +454,7 @@ func (s *Session) transaction(ctx context.Context, x *ast.Transaction, several b
 			return "", noBlock("SAVEPOINT")
 		}
 		t := s.tx
-		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), listens: len(t.listens), restarts: len(t.restarts), deltas: maps.Clone(t.deltas), readOnly: t.readOnly,
+		sp := savepoint{name: x.Name, kv: t.kv.Savepoint(), settings: s.settings.mark(), notes: len(t.notes), listens: len(t.listens), restarts: len(t.restarts), moved: len(t.moved), deltas: maps.Clone(t.deltas), readOnly: t.readOnly,
 			deferred: t.deferred.Mark(), locks: t.kv.LockMark(), advisory: s.advisoryMark()}
 		if sp.snap = s.snapshot(); t.change != nil {
 			sp.change, sp.changed = t.change.Mark(), true
@@ -646,7 +648,7 @@ func (s *Session) rollbackTo(name string) error {
 	s.rollbackSettings(sp.settings)
 	t.notes = t.notes[:sp.notes]
 	t.listens = t.listens[:sp.listens]
-	t.restarts = t.restarts[:sp.restarts]
+	t.restarts, t.moved = t.restarts[:sp.restarts], t.moved[:sp.moved]
 	t.deltas = maps.Clone(sp.deltas)
 	t.readOnly = sp.readOnly
 	if t.deferred != nil {
