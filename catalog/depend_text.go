@@ -100,7 +100,7 @@ func (c *Change) nameOf(oid types.OID) string {
 	if o := c.snap.objs.get(oid); o != nil {
 		return CommonOf(o).Name
 	}
-	if in := types.Lookup(oid); in != nil { // a type of an extension
+	if in := c.snap.TypeInfo(oid); in != nil { // of the rows of a table, or of an extension
 		return in.Name
 	}
 	return ""
@@ -134,13 +134,19 @@ func (c *Change) textsUsing(oid types.OID, name string, add func(bool, node)) {
 			add(false, node{kind: nodeFunction, oid: f.OID})
 		}
 	}
-	bodiesOnly := false
-	switch c.snap.objs.get(oid).(type) {
-	case *Table, *View: // what else reads them is known without looking into texts
-		bodiesOnly = true
-	}
+	literals := func(t StoredText) bool { return strings.Contains(t.Text, "::regclass") && uses(t) }
 	try := func(o Object) {
-		if f, ok := o.(*Function); o.DatabaseOID() != c.DB || bodiesOnly && !ok || ok && f.OID == oid {
+		f, isFunction := o.(*Function)
+		switch c.snap.objs.get(oid).(type) {
+		case *Table, *View: // what reads them is known without looking into texts, but for bodies
+			if !isFunction {
+				if o.DatabaseOID() == c.DB {
+					c.objectTextsUsing(o, literals, add)
+				}
+				return
+			}
+		}
+		if o.DatabaseOID() != c.DB || isFunction && f.OID == oid {
 			return
 		}
 		c.objectTextsUsing(o, uses, add)

@@ -435,7 +435,7 @@ func (p *planner) coerceUnknown(e plan.Expr, to types.T, ctx byte) plan.Expr {
 			lit := &plan.CoerceIO{At: plan.At{T: to, Off: x.Off}, X: text, Explicit: true, Literal: true, Stored: p.inDefinition(), Cast: castForm(ctx)}
 			if p.Consts != nil { // what cannot be read is an error wherever the literal stands
 				var read plan.Expr = lit
-				if checked := p.columnDomain(lit); checked != nil {
+				if checked := p.columnDomain(lit); checked != nil && !p.kept {
 					read = checked
 				}
 				if _, err := p.Consts.EvalConst(read); err != nil {

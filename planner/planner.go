@@ -124,6 +124,7 @@ type planner struct {
 	parts     map[[2]int]*partUse      // by entry and column: how columns stored by elements are looked at
 	subNames  map[*ast.Subquery]string // of the scalar subqueries' columns
 	trusted   int                      // stored texts around what is being bound; see usable
+	kept      bool                     // a stored text is being bound, whose literals were in their domains then
 	only      catalog.Calls            // what the innermost of them was bound to; see within
 	byField   bool                     // see plan.Query.Fields
 	whole     int                      // calls of operators are looked for: see operatorCall

@@ -60,12 +60,7 @@ func (w *treeWriter) deparseOptions() plan.DeparseOptions {
 		if label, ok := w.labelOf(t, text); ok {
 			return label
 		}
-		full, oid := w.qualifyLiteral(t, text)
-		if r := w.names.RelationByOID(w.DB, oid); r != nil && oid != 0 {
-			schema, name := r.RelName()
-			return catalog.QualifiedIdent(schema, name)
-		}
-		return full
+		return w.qualifyLiteral(t, text, w.names)
 	}
 	opt.Function = func(f *catalog.Function) (string, string) {
 		if now, ok := w.names.Object(f.OID).(*catalog.Function); ok {
@@ -109,7 +104,7 @@ func (w *treeWriter) deparseOptions() plan.DeparseOptions {
 // snapshot; false: no other way.
 func (w *treeWriter) labelOf(t types.T, text string) (string, bool) {
 	if in := w.Snap.TypeInfo(t.OID); in != nil && in.Kind == types.KArray && in.Elem >= types.FirstUserOID {
-		return w.labelsOf(types.Of(in.Elem), text)
+		return mapElements(text, func(s string) (string, bool) { return w.labelOf(types.Of(in.Elem), s) })
 	}
 	old, now := w.Snap.TypeByOID(t.OID), w.names.TypeByOID(t.OID)
 	if old == now || old == nil || now == nil || old.Kind != 'e' {
@@ -126,31 +121,6 @@ func (w *treeWriter) labelOf(t types.T, text string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// labelsOf is labelOf of an array's text.
-func (w *treeWriter) labelsOf(elem types.T, text string) (string, bool) {
-	d, err := types.Parse(types.Of(types.ArrayOf(types.OText)), text, types.DefaultFmt)
-	if err != nil || d.Null {
-		return "", false
-	}
-	_, dims, lbs, elems, err := types.ArrayElems(d)
-	if err != nil {
-		return "", false
-	}
-	found := false
-	for i := range elems {
-		if elems[i].Null {
-			continue
-		}
-		if label, ok := w.labelOf(elem, string(elems[i].B)); ok {
-			elems[i], found = types.Text(label), true
-		}
-	}
-	if !found {
-		return "", false
-	}
-	return string(types.AppendText(nil, types.NewArray(types.TText, dims, lbs, elems), types.DefaultFmt)), true
 }
 
 // other writes what plan.Deparse does not know, or not under the names here.

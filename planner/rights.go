@@ -81,9 +81,9 @@ func (p *planner) inDefinition() bool { return p.User == "" || p.trusted > 0 }
 // within binds what f does as a part of a stored text, which means what it was bound to
 // when it was stored. The names in it were checked then.
 func (p *planner) within(calls catalog.Calls, f func()) {
-	trusted, only := p.trusted, p.only
-	defer func() { p.trusted, p.only = trusted, only }()
-	p.trusted, p.only = trusted+1, calls
+	trusted, kept, only := p.trusted, p.kept, p.only
+	defer func() { p.trusted, p.kept, p.only = trusted, kept, only }()
+	p.trusted, p.kept, p.only = trusted+1, true, calls
 	f()
 }
 

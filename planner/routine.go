@@ -472,7 +472,7 @@ func (p *planner) namedIn(e plan.Expr) plan.Expr {
 	switch x := e.(type) {
 	case *plan.CoerceIO:
 		if k, ok := x.X.(*plan.Const); ok && x.Literal {
-			if _, oid := p.qualifyLiteral(x.T, string(k.Val.B)); oid != 0 {
+			if oid := p.objectNamed(x.T, string(k.Val.B)); oid != 0 {
 				p.called = append(p.called, oid)
 			}
 		}

@@ -65,11 +65,12 @@ func storedExpr(c *Context, x ast.Expr, t *catalog.Table, want types.T, what str
 	names.rowOf(t, opt)
 	opt.Other = names.forms
 	opt.Literal = func(t types.T, text string) string {
-		full, oid := c.qualifyLiteral(t, text)
-		if oid != 0 {
-			s.Deps = append(s.Deps, oid)
+		if t.OID == types.ORegclass {
+			if oid := c.objectNamed(t, text); oid != 0 {
+				s.Deps = append(s.Deps, oid)
+			}
 		}
-		return full
+		return c.qualifyLiteral(t, text, c.Snap)
 	}
 	s.Text = plan.Deparse(written, opt)
 	return s, nil
@@ -167,132 +168,4 @@ func deparseOptions(c *Context) plan.DeparseOptions {
 		Fmt:      &f,
 		TypeName: func(t types.T) string { return c.Snap.FormatType(t, c.DB, []string{catalog.SchemaPgCatalog}) },
 	}
-}
-
-// qualifyLiteral gives the name of a relation in a literal its schema, and
-// returns which relation it is.
-func (c *Context) qualifyLiteral(t types.T, text string) (string, types.OID) {
-	if t.OID != types.ORegclass {
-		return c.canonicalLiteral(t, c.qualifyObject(t, text)), 0
-	}
-	schema, name, ok := splitName(text)
-	if !ok {
-		return text, 0
-	}
-	path := c.SearchPath
-	if schema != "" {
-		path = []string{schema}
-	}
-	for _, s := range path {
-		r := c.Snap.Relation(c.DB, s, name)
-		if r == nil {
-			continue
-		}
-		if s == catalog.SchemaPgCatalog {
-			return catalog.QuoteIdent(name), 0
-		}
-		return catalog.QualifiedIdent(s, name), r.ObjectOID()
-	}
-	return text, 0
-}
-
-// canonicalLiteral is a literal of a user-defined array, row or range type as the type writes
-// its value.
-func (c *Context) canonicalLiteral(t types.T, text string) string {
-	in := c.Snap.TypeInfo(t.OID)
-	reader := c.Consts
-	if reader == nil {
-		reader = c.literals
-	}
-	if reader == nil || in == nil || t.OID < types.FirstUserOID ||
-		in.Kind != types.KArray && in.Kind != types.KRecord && in.Subtype == 0 {
-		return text
-	}
-	v, err := reader.EvalConst(&plan.CoerceIO{
-		At:       plan.At{T: t, Off: -1},
-		X:        &plan.Const{At: plan.At{T: types.TText, Off: -1}, Val: types.Bytes(types.TText, []byte(text))},
-		Explicit: true, Literal: true,
-	})
-	if err != nil || v.Null {
-		return text
-	}
-	return string(types.AppendText(nil, v, deparseOptions(c).Fmt))
-}
-
-// qualifyObject gives the name of a user-defined type or function in a literal its schema.
-func (c *Context) qualifyObject(t types.T, text string) string {
-	if t.OID != types.ORegtype && t.OID != types.ORegproc && t.OID != types.ORegprocedure || c.Fmt == nil || c.Fmt.Reg == nil {
-		return text
-	}
-	d, err := types.Parse(t, text, c.Fmt)
-	oid := types.OID(d.I)
-	if err != nil || oid < types.FirstUserOID {
-		return text
-	}
-	pathless := []string{catalog.SchemaPgCatalog}
-	f, ok := c.Snap.Object(oid).(*catalog.Function)
-	switch {
-	case t.OID == types.ORegtype:
-		return c.Snap.FormatType(types.Of(oid), c.DB, pathless)
-	case !ok:
-		return text
-	}
-	name := catalog.QualifiedIdent(f.Schema, f.Name)
-	if t.OID == types.ORegproc {
-		return name
-	}
-	var args []string
-	for _, a := range f.Inputs() {
-		args = append(args, c.Snap.FormatType(a, c.DB, pathless))
-	}
-	return name + "(" + strings.Join(args, ",") + ")"
-}
-
-// splitName takes schema.name or name apart: parts may be quoted, others are
-// folded to lower case.
-func splitName(text string) (schema, name string, ok bool) {
-	var parts []string
-	for rest := strings.TrimSpace(text); ; {
-		part := ""
-		if strings.HasPrefix(rest, `"`) {
-			i := 1
-			for ; i < len(rest); i++ {
-				if rest[i] == '"' {
-					if i+1 < len(rest) && rest[i+1] == '"' {
-						i++
-					} else {
-						break
-					}
-				}
-			}
-			if i >= len(rest) {
-				return "", "", false
-			}
-			part, rest = strings.ReplaceAll(rest[1:i], `""`, `"`), rest[i+1:]
-		} else {
-			i := strings.IndexByte(rest, '.')
-			if i < 0 {
-				i = len(rest)
-			}
-			part, rest = strings.ToLower(rest[:i]), rest[i:]
-		}
-		if part == "" {
-			return "", "", false
-		}
-		parts = append(parts, part)
-		if rest == "" {
-			break
-		}
-		if rest[0] != '.' {
-			return "", "", false
-		}
-		rest = rest[1:]
-	}
-	switch len(parts) {
-	case 1:
-		return "", parts[0], true
-	case 2:
-		return parts[0], parts[1], true
-	}
-	return "", "", false
 }

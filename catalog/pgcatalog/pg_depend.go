@@ -153,22 +153,23 @@ func (d *dependWriter) needsType(of object, t types.T) {
 	}
 }
 
-// uses tells which functions a text calls. Only texts with a name in them are
-// looked into.
-func (d *dependWriter) uses(of object, t catalog.StoredText) {
-	if !d.casts && !slices.ContainsFunc(d.functions, func(n string) bool { return strings.Contains(t.Text, n) }) {
+// uses tells which functions a text calls, and which relations its literals name but for
+// those that are told already. Only texts with a name in them are looked into.
+func (d *dependWriter) uses(of object, t catalog.StoredText, told ...types.OID) {
+	literals := strings.Contains(t.Text, "::regclass")
+	if !literals && !d.casts && !slices.ContainsFunc(d.functions, func(n string) bool { return strings.Contains(t.Text, n) }) {
 		return
 	}
-	d.usesAny(of, t, false)
+	d.usesAny(of, t, literals, told...)
 }
 
-// usesAny tells which functions a text calls, and which relations its literals name if
-// these are told by nothing else.
-func (d *dependWriter) usesAny(of object, t catalog.StoredText, relations bool) {
+// usesAny tells which functions a text calls, and with relations which of these its
+// literals name but for those that are told already.
+func (d *dependWriter) usesAny(of object, t catalog.StoredText, relations bool, told ...types.OID) {
 	if t.Text == "" || d.env.Uses == nil {
 		return
 	}
-	var done []types.OID
+	done := slices.Clone(told)
 	for _, o := range d.env.Uses(t) {
 		if slices.Contains(done, o) {
 			continue
@@ -242,7 +243,7 @@ func (d *dependWriter) reads(of object, v *catalog.View, own types.OID) {
 		}
 	}
 	d.groups(of, v)
-	d.uses(of, catalog.StoredText{Text: v.Query, View: v})
+	d.uses(of, catalog.StoredText{Text: v.Query, View: v}, v.Deps...)
 }
 
 // groups tells which primary keys a query needs, as they determine the other columns of
@@ -312,7 +313,7 @@ func (d *dependWriter) columns(oid types.OID, t *catalog.Table, cols []catalog.C
 			d.dep(dflt, d.classOf(o), 'n')
 		}
 		if t != nil {
-			d.uses(dflt, catalog.StoredText{Text: c.Default, Table: t})
+			d.uses(dflt, catalog.StoredText{Text: c.Default, Table: t}, append(slices.Clone(c.DefaultDeps), c.Sequence)...)
 		}
 	}
 }

@@ -1,0 +1,34 @@
+-- Constants of regclass, regtype, regproc and regprocedure in definitions keep what they name and follow
+-- its renaming; a default that is not taken is not checked against its domain again.
+create domain d as int; create table x1(a int, e d[] default '{1}'); insert into x1 values (1,'{3}'); alter domain d add check (value>1) not valid; 
+update x1 set a=2;
+insert into x1 values (1,'{3}');
+delete from x1 where a = 2;
+create table p5(a int); create table da(n int, z regclass default 'p5'); drop table p5;
+create view va as select 'p5'::regclass q; create table ck (a regclass check (a <> 'p5'::regclass));
+create table dd(n int, z text default 'p5'::regclass::text);
+create function fb() returns regclass return 'p5'::regclass;
+create function fd(a regclass default 'p5'::regclass) returns regclass language sql as 'select a';
+create table gx(a int); create index on gx ((a::regclass = 'p5'::regclass));
+create policy pp on gx using (a::regclass = 'p5'::regclass);
+create domain dom as regclass default 'p5'::regclass check (value <> 'p5'::regclass);
+drop table p5;
+alter table p5 rename to p6;
+insert into da(n) values (1); table da; table va;
+create sequence sq; create view vs as select nextval('sq'::regclass), 'sq'::regclass; drop sequence sq;
+create view vt as select 'p6'::regtype t, array['p6'::regclass] ar, 'fb'::regproc f, 'fb()'::regprocedure g, 'pg_class'::regclass pc, '=(int,int)'::regoperator;
+select pg_get_viewdef('vt');
+alter table p6 rename to p7; alter function fb rename to fb2;
+table vt;
+select pg_get_viewdef('vt');
+drop function fb2();
+drop table p7 cascade;
+insert into da(n,z) values (2, 'da');
+create function fx() returns int language sql as 'select 1';
+create view vf as select 'fx'::regproc f; create table tf(a regproc default 'fx'::regproc, b regprocedure default 'fx()');
+drop function fx();
+alter function fx() rename to fy; table vf; insert into tf default values; table tf;
+create type ty as enum ('a'); create view vty as select 'ty'::regtype; create table tty(a regtype default 'ty'); drop type ty; alter type ty rename to tz; table vty; insert into tty default values; table tty;
+create view vr as select '{da}'::regclass[] ra; alter table da rename to db; table vr;
+select classid::regclass::text, deptype from pg_depend where refobjid = 'ck'::regclass and deptype = 'n' order by 1;
+create view vc as select 'ck'::regclass; select classid::regclass::text, deptype from pg_depend where refobjid = 'ck'::regclass and deptype = 'n' order by 1;
