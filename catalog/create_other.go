@@ -394,9 +394,11 @@ func (c *Change) CreateFunction(f *Function, replace bool) (*Function, error) {
 				kind = "a window function"
 			}
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change routine kind").WithDetail("\"%s\" is %s.", f.Name, kind)
+		case f.Procedure && old.Ret.OID != f.Ret.OID:
+			return nil, c.replaceError(old, "cannot change whether a procedure has output parameters")
 		case old.Ret.OID != f.Ret.OID || old.RetSet != f.RetSet:
 			return nil, c.replaceError(old, "cannot change return type of existing function")
-		case !sameArgs(old.outputs(), f.outputs()) || !slices.Equal(old.outputNames(), f.outputNames()):
+		case f.Ret.OID == types.ORecord && (!sameArgs(old.outputs(), f.outputs()) || !slices.Equal(old.outputNames(), f.outputNames())):
 			return nil, c.replaceError(old, "cannot change return type of existing function").WithDetail("Row type defined by OUT parameters is different.")
 		}
 		for i, name := range old.inputNames() {

@@ -13,6 +13,7 @@ import (
 // aggregateParts are the options of CREATE AGGREGATE that are understood.
 type aggregateParts struct {
 	base, trans, final, combine, state, init, sort *ast.Option
+	parallel                                       byte // s r u, 0 for none
 }
 
 // aggregateOptions sorts the options; those of moving aggregates, of partial ones
@@ -35,14 +36,14 @@ func (x *exec) aggregateOptions(opts []ast.Option) (p aggregateParts, err error)
 			p.init = o
 		case "sortop":
 			p.sort = o
-		case "sspace", "parallel", "finalfunc_modify": // estimates and promises
-			if o.Name == "parallel" {
-				switch strings.ToLower(typeOf(o).Name.Last()) {
-				case "safe", "restricted", "unsafe":
-				default:
-					return p, sqlerr.New(sqlerr.SyntaxError, "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE")
-				}
+		case "parallel":
+			switch v := strings.ToLower(typeOf(o).Name.Last()); v {
+			case "safe", "restricted", "unsafe":
+				p.parallel = v[0]
+			default:
+				return p, sqlerr.New(sqlerr.SyntaxError, "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE")
 			}
+		case "sspace", "finalfunc_modify": // an estimate and a promise
 		case "finalfunc_extra", "hypothetical", "serialfunc", "deserialfunc", "msfunc", "minvfunc", "mstype", "msspace",
 			"mfinalfunc", "mfinalfunc_extra", "mfinalfunc_modify", "minitcond":
 			return p, sqlerr.Unsupported(o.Pos(), "%s of CREATE AGGREGATE", strings.ToUpper(o.Name))
@@ -80,7 +81,7 @@ func (x *exec) createAggregate(s *ast.CreateAggregate) error {
 	if !s.HasArgs && !strings.EqualFold(optionText(p.base), "any") {
 		params = []ast.FuncParam{{Off: p.base.Off, Type: *typeOf(p.base)}}
 	}
-	f := &catalog.Function{Common: catalog.Common{Schema: schema, Name: name}, Language: "internal", Volatile: 'i', Agg: &catalog.AggregateDef{}}
+	f := &catalog.Function{Common: catalog.Common{Schema: schema, Name: name}, Language: "internal", Volatile: 'i', Parallel: p.parallel, Agg: &catalog.AggregateDef{}}
 	if p.init != nil {
 		text := optionText(p.init)
 		f.Agg.Init = &text
