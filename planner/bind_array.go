@@ -232,6 +232,7 @@ func (b *binder) field(of ast.Expr, x plan.Expr, name string, off int) plan.Expr
 				return r.Elems[i]
 			}
 			b.readField(x.Type(), i)
+			b.coll.any = b.coll.any || b.fieldCollation(x.Type(), i) != ""
 			return &plan.FieldOf{At: plan.At{T: c.T, Off: off}, X: x, Idx: i, Name: c.Name}
 		}
 	}

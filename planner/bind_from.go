@@ -398,6 +398,7 @@ func (p *planner) funcRef(f *ast.FuncRef, sc *scope, bl *block) (*joinItem, []*n
 		r.funcs = append(r.funcs, x)
 		r.fcols = append(r.fcols, n)
 	}
+	p.noteFunctions(r)
 	if f.Ordinality {
 		r.cols = append(r.cols, plan.OutCol{Name: "ordinality", T: types.TInt8})
 	}

@@ -62,6 +62,28 @@ func (c *collated) noteTable(id int, t *catalog.Table) {
 	}
 }
 
+// noteFunctions remembers functions in FROM that return rows with collations of their own,
+// as a table of such columns.
+func (p *planner) noteFunctions(r *rel) {
+	t := &catalog.Table{Columns: make([]catalog.Column, len(r.cols))}
+	at := 0
+	for i, f := range r.funcs {
+		for k := range r.fcols[i] {
+			t.Columns[at+k].Collation = p.fieldCollation(f.Type(), k)
+		}
+		at += r.fcols[i]
+	}
+	p.coll.noteTable(r.id, t)
+}
+
+// fieldCollation is the collation that a field of a row has of its own, "" for none.
+func (p *planner) fieldCollation(row types.T, i int) string {
+	if cols := p.columnsOf(p.Snap.BaseType(row)); i < len(cols) {
+		return cols[i].Collation
+	}
+	return ""
+}
+
 // merge is the collation of what has operands with these two.
 func (a coll) merge(b coll) coll {
 	switch {
@@ -198,8 +220,14 @@ func (w *walkCollations) of(e plan.Expr) coll {
 		w.cases = append(w.cases, in)
 		w.of(e.Eq)
 		w.cases = w.cases[:len(w.cases)-1]
-	case *plan.RowCtor, *plan.FieldOf:
+	case *plan.RowCtor:
 		plan.EachChild(e, func(x plan.Expr) { w.of(x) })
+		return own
+	case *plan.FieldOf:
+		w.of(e.X)
+		if name := w.fieldCollation(e.X.Type(), e.Idx); own.strength != collNone && name != "" {
+			own.name = name
+		}
 		return own
 	case *subquery:
 		in = w.subquery(e)

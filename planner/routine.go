@@ -217,6 +217,16 @@ func writtenRow(n plan.Node, i int) *plan.RowCtor {
 // rowColumns lists the columns of a composite type or of a table's rows, nil for
 // other types.
 func (p *planner) rowColumns(t types.T) []plan.OutCol {
+	var out []plan.OutCol
+	for _, c := range p.columnsOf(t) {
+		out = append(out, plan.OutCol{Name: c.Name, T: c.Type})
+	}
+	return out
+}
+
+// columnsOf are the live columns of a composite type or of a table's rows, nil for other
+// types.
+func (p *planner) columnsOf(t types.T) (live []catalog.Column) {
 	var cols []catalog.Column
 	if u := p.Snap.TypeByOID(t.OID); u != nil {
 		if u.Kind != 'c' {
@@ -228,13 +238,12 @@ func (p *planner) rowColumns(t types.T) []plan.OutCol {
 			cols = r.RelColumns()
 		}
 	}
-	var out []plan.OutCol
 	for _, c := range cols {
 		if !c.Dropped {
-			out = append(out, plan.OutCol{Name: c.Name, T: c.Type})
+			live = append(live, c)
 		}
 	}
-	return out
+	return live
 }
 
 // routineCall completes the call of a user-defined function: its row's columns,
