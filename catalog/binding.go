@@ -117,8 +117,8 @@ func (c *Change) bindTexts(o Object, next *Snapshot) {
 		return false
 	}
 	c.objectTextsUsing(o, note, nil)
-	if v, ok := o.(*View); ok {
-		v.rowTexts(note)
+	if v, ok := o.(*View); ok && v.Materialized != nil {
+		v.indexTexts(note)
 	}
 	if co := CommonOf(o); co != nil {
 		co.Bindings = found
@@ -129,15 +129,8 @@ func (c *Change) bindTexts(o Object, next *Snapshot) {
 	}
 }
 
-// rowTexts gives the texts about the rows of a view: defaults of its columns, and what the
-// indexes of a materialized view compute.
-func (v *View) rowTexts(f func(StoredText) bool) {
-	for i := range v.Columns {
-		f(StoredText{Text: v.Columns[i].Default, Of: &v.Common})
-	}
-	if v.Materialized == nil {
-		return
-	}
+// indexTexts gives the texts of what the indexes of a materialized view compute.
+func (v *View) indexTexts(f func(StoredText) bool) {
 	for _, ix := range v.Materialized.Indexes {
 		f(StoredText{Text: ix.Where, Table: v.Materialized, Of: &v.Common})
 		for _, k := range ix.Keys {

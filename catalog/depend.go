@@ -55,6 +55,11 @@ func (c *Change) dependents(n node) []dependent {
 			c.tableDependents(x, n.sub, add)
 		case *View:
 			add(true, node{kind: nodeType, oid: x.RowType})
+			for i := range x.Columns {
+				if n.sub == 0 && x.Columns[i].Default != "" {
+					add(true, node{kind: nodeDefault, oid: x.OID, sub: i + 1})
+				}
+			}
 			if x.Materialized != nil {
 				for _, ix := range x.Materialized.Indexes {
 					add(true, node{kind: nodeIndex, oid: ix.OID, table: x.OID})

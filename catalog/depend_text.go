@@ -223,6 +223,11 @@ func (c *Change) objectTextsUsing(o Object, uses func(StoredText) bool, add func
 		if uses(StoredText{Text: x.Query, View: x}) {
 			add(false, node{kind: nodeRelation, oid: x.OID})
 		}
+		for i := range x.Columns {
+			if d := x.Columns[i].Default; d != "" && uses(StoredText{Text: d, Of: &x.Common}) {
+				add(false, node{kind: nodeDefault, oid: x.OID, sub: i + 1})
+			}
+		}
 	case *Policy:
 		for _, q := range []*BoundQuery{&x.Using, &x.Check} {
 			if uses(StoredText{Text: q.Query, View: q.View(&x.Common)}) {

@@ -160,7 +160,7 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 			if tab := edit(t.table); tab != nil {
 				removeConstraint(tab, t.oid)
 			}
-		case t.kind == nodeDefault:
+		case t.kind == nodeDefault && s.Table(t.oid) != nil:
 			if tab := edit(t.oid); tab != nil {
 				removeDefault(&tab.Columns[t.sub-1])
 			}
@@ -168,7 +168,7 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 			p.disown(t.oid, edit)
 		}
 	}
-	put = p.attributesGone(gone)
+	put = append(p.attributesGone(gone), p.viewDefaultsGone(gone)...)
 	schemas := map[string]string{}
 	for _, t := range p.order {
 		if t.kind == nodeSchema {
@@ -187,6 +187,25 @@ func (p *dropPlan) effects() (put []Object, del []types.OID) {
 	}
 	slices.SortFunc(put, func(a, b Object) int { return int(int64(a.ObjectOID()) - int64(b.ObjectOID())) })
 	return put, del
+}
+
+// viewDefaultsGone returns the views that stay without defaults of some of their columns.
+func (p *dropPlan) viewDefaultsGone(gone map[types.OID]bool) (put []Object) {
+	views := map[types.OID]*View{}
+	for _, t := range p.order {
+		was, ok := p.c.snap.objs.get(t.oid).(*View)
+		if !ok || t.kind != nodeDefault || gone[t.oid] {
+			continue
+		}
+		if views[t.oid] == nil {
+			n := *was
+			n.Columns = slices.Clone(was.Columns)
+			views[t.oid] = &n
+			put = append(put, &n)
+		}
+		removeDefault(&views[t.oid].Columns[t.sub-1])
+	}
+	return put
 }
 
 // attributesGone returns the composite types that stay without some of their

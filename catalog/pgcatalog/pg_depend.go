@@ -312,9 +312,11 @@ func (d *dependWriter) columns(oid types.OID, t *catalog.Table, cols []catalog.C
 		for _, o := range c.DefaultDeps {
 			d.dep(dflt, d.classOf(o), 'n')
 		}
-		if t != nil {
-			d.uses(dflt, catalog.StoredText{Text: c.Default, Table: t}, append(slices.Clone(c.DefaultDeps), c.Sequence)...)
+		text := catalog.StoredText{Text: c.Default, Table: t}
+		if t == nil {
+			text.Of = catalog.CommonOf(d.env.Snap.Object(oid))
 		}
+		d.uses(dflt, text, append(slices.Clone(c.DefaultDeps), c.Sequence)...)
 	}
 }
 

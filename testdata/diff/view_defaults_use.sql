@@ -1,0 +1,24 @@
+-- Defaults of views' columns are bound once, and need what they call.
+create table t(a int, b text, c text, s int);
+create function pf(anyelement) returns text immutable language sql as 'select ''poly''';
+create function pg(int) returns text immutable language sql as 'select ''g''';
+create sequence sq; create table nm(a int);
+create view v as select * from t;
+alter view v alter b set default pf(1), alter c set default pg(1), alter s set default nextval('sq');
+create view w as select a, b from t where pg(a) = 'g'; alter view w alter b set default pg(2);
+create view x as select a, b from t; alter view x alter b set default 'nm'::regclass::text;
+create function pf(int) returns text immutable language sql as 'select ''int''';
+insert into v (a) values (1) returning *;
+drop function pf(anyelement);
+drop function pg(int);
+drop sequence sq;
+drop table nm;
+drop table nm cascade;
+drop function pg(int) cascade;
+drop sequence sq cascade;
+insert into v (a) values (2) returning *;
+alter table t rename b to bb; alter function pf(anyelement) rename to pq;
+insert into v (a) values (3) returning *;
+select (select d.refobjid::regprocedure) from pg_depend d join pg_attrdef a on a.oid = d.objid and classid = 'pg_attrdef'::regclass where adrelid = 'v'::regclass and refclassid = 'pg_proc'::regclass;
+drop view v;
+drop function pq(anyelement);
