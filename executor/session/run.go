@@ -482,14 +482,13 @@ func (p *plannedStmt) writes() bool {
 }
 
 // writesKept reports whether the statement itself writes or locks rows of tables that
-// are not temporary, which no read-only transaction may.
+// are not temporary, which no read-only transaction may: it is what it needs the right to.
+// MERGE of which no action changes anything needs none.
 func (p *plannedStmt) writesKept() bool {
-	for i := range p.q.Tables {
-		if u := &p.q.Tables[i]; (u.Write || u.Lock) && !catalog.IsTempSchema(u.Table.Schema) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.q.Rights, func(r *catalog.Right) bool {
+		schema, _ := r.Rel.RelName()
+		return r.Need&^catalog.PrivSelect != 0 && !catalog.IsTempSchema(schema)
+	})
 }
 
 // drain passes all rows of the statement to the sink.

@@ -1,0 +1,20 @@
+-- What a read-only transaction refuses is what needs the right to change a table.
+create table k (a int primary key, b int);
+insert into k values (1, 1);
+begin read only; merge into k using (select 1 x) s on false when matched then do nothing; rollback;
+begin read only; merge into k using (select 1 x) s on false when not matched then do nothing; rollback;
+begin read only; merge into k using (select 1 x) s on false when matched then delete; rollback;
+begin read only; merge into k using (select 1 x) s on true when matched then do nothing when not matched then insert values (5,5); rollback;
+begin read only; insert into k select 1 where false; rollback;
+begin read only; update k set a = 2 where false; rollback;
+begin read only; delete from k where false; rollback;
+begin read only; select * from k for update; rollback;
+create temp table tk (a int);
+begin read only; merge into tk using (select 1 x) s on false when not matched then insert values (5); rollback;
+begin read only; with w as (insert into tk values (1) returning a) select * from w; rollback;
+begin read only; select * from tk for update; rollback;
+create view kv as select * from k;
+begin read only; insert into kv values (9, 9); rollback;
+begin read only; update kv set b = 1; rollback;
+begin read only; select * from kv for share; rollback;
+begin read only; with w as (delete from k returning a) select * from w; rollback;
