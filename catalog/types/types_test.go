@@ -132,6 +132,7 @@ func TestZones(t *testing.T) {
 	at := time.Date(2001, 7, 3, 12, 0, 0, 0, time.UTC)
 	for name, want := range map[string]int{
 		"UTC": 0, "europe/berlin": 7200, "+02": 7200, "-5.5": -19800, "UTC-3": 10800, "<+03>-3": 10800, "EST5EDT": -14400, "EST": -18000, "5": 18000,
+		"posix/Europe/Berlin": 7200, "Zulu": 0,
 	} {
 		loc, err := LoadZone(name)
 		if err != nil {
@@ -151,6 +152,9 @@ func TestZones(t *testing.T) {
 		if _, off := at.In(loc).Zone(); off != want {
 			t.Errorf("AT TIME ZONE %s is %d seconds east, want %d", name, off, want)
 		}
+	}
+	if _, err := LoadZone("Z"); err == nil {
+		t.Error("an abbreviation is taken for a zone")
 	}
 	for _, name := range []string{"", "XYZ", "../etc/passwd", "Local", "America"} {
 		if _, err := AtZone(name); sqlerr.CodeOf(err) != sqlerr.InvalidParameterValue {

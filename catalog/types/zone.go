@@ -129,16 +129,17 @@ func namedZone(name string) *time.Location {
 }
 
 func findZone(lower string) *time.Location {
-	if lower == "utc" || lower == "etc/utc" || lower == "gmt" || lower == "zulu" || lower == "z" {
-		if lower == "gmt" {
-			return time.FixedZone("GMT", 0)
-		}
+	switch lower {
+	case "utc":
 		return time.UTC
+	case "gmt":
+		return time.FixedZone("GMT", 0)
 	}
 	if lower == "local" || strings.Contains(lower, "..") || lower[0] == '/' {
 		return nil
 	}
-	if exact, ok := zoneNames()[lower]; ok {
+	// The database has its zones again in this folder, by the same rules.
+	if exact, ok := zoneNames()[strings.TrimPrefix(lower, "posix/")]; ok {
 		if loc, err := time.LoadLocation(exact); err == nil {
 			return loc
 		}

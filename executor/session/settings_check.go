@@ -75,8 +75,12 @@ func checkDateStyle(s *Session, v string) (string, error) {
 	if s != nil {
 		style, order, _ = strings.Cut(s.settings.get("datestyle"), ", ")
 	}
-	for _, w := range strings.Split(v, ",") {
-		w = strings.ToUpper(strings.Trim(strings.TrimSpace(w), `"'`))
+	words, ok := splitNames(v)
+	if !ok {
+		return "", badValue("DateStyle", v).WithDetail("List syntax is invalid.")
+	}
+	for _, word := range words {
+		w := strings.ToUpper(word)
 		if w == "ISO" || w == "SQL" || w == "GERMAN" || strings.HasPrefix(w, "POSTGRES") {
 			if chosen != "" && chosen != w {
 				return "", badValue("DateStyle", v).WithDetail("Conflicting \"datestyle\" specifications.")
@@ -86,7 +90,6 @@ func checkDateStyle(s *Session, v string) (string, error) {
 		switch {
 		case ordered && chosenOrder(w) != "" && chosenOrder(w) != order:
 			return "", badValue("DateStyle", v).WithDetail("Conflicting \"datestyle\" specifications.")
-		case w == "":
 		case w == "ISO" || w == "SQL":
 			style = w
 		case strings.HasPrefix(w, "POSTGRES"):
@@ -101,7 +104,7 @@ func checkDateStyle(s *Session, v string) (string, error) {
 		case w == "DEFAULT":
 			style, order = "ISO", "MDY"
 		default:
-			return "", badValue("DateStyle", v).WithDetail("Unrecognized key word: \"%s\".", strings.ToLower(w))
+			return "", badValue("DateStyle", v).WithDetail("Unrecognized key word: \"%s\".", word)
 		}
 	}
 	if style == "" {
@@ -117,6 +120,9 @@ func checkTimeZone(_ *Session, v string) (string, error) {
 	loc, err := types.LoadZone(v)
 	if err != nil {
 		return "", badValue("TimeZone", v)
+	}
+	if name := "posix/" + loc.String(); strings.EqualFold(name, strings.TrimSpace(v)) {
+		return name, nil
 	}
 	return loc.String(), nil
 }

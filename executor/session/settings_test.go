@@ -41,6 +41,7 @@ func TestSettingsTransaction(t *testing.T) {
 	c.want("set local work_mem = '3MB'", "WARNING 25P01: SET LOCAL can only be used in transaction blocks", "SET", "I")
 	c.want("show work_mem", "(work_mem)", "1MB", "SHOW", "I")
 	c.want("select set_config('a.b', 'x', false), current_setting('a.b')", "(set_config,current_setting)", "x|x", "SELECT 1", "I")
+	c.want("set time zone 'posix/utc'", "SET", "TimeZone=posix/UTC", "I")
 	c.want("set time zone 'Europe/Berlin'", "SET", "TimeZone=Europe/Berlin", "I")
 	c.want("select timestamptz '2024-07-01 12:00+00'", "(timestamptz)", "2024-07-01 14:00:00+02", "SELECT 1", "I")
 }

@@ -1,0 +1,21 @@
+-- DateStyle is a list of names; an abbreviation is no time zone.
+set datestyle = '"ISO, DMY"';
+set datestyle = 'ISO, DMY';
+set datestyle = '"ISO", "DMY"';
+set datestyle = '"iso"';
+set datestyle = 'iso dmy';
+set datestyle = '';
+set datestyle = 'iso,';
+set datestyle = ',iso';
+set datestyle = 'iso,,dmy';
+set datestyle = 'iso, sql';
+set datestyle = 'default';
+set datestyle to iso, mdy;
+show datestyle;
+set time zone 'Z';
+set time zone 'z';
+set time zone 'UTC'; set time zone 'Zulu'; show timezone; set time zone 'utc';
+select '2020-01-01 00:00 Z'::timestamptz, '2020-01-01 00:00:00Z'::timestamptz, now() at time zone 'Z' is null;
+set time zone 'Etc/UTC'; show timezone;
+set time zone 'etc/gmt'; show timezone;
+set time zone 'gmt'; show timezone;
