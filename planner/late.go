@@ -9,8 +9,8 @@ import (
 )
 
 // A select list is computed as late as PostgreSQL does it: above LIMIT where
-// nothing is sorted; above the sort and LIMIT those of its expressions that are
-// volatile, and those that are costly if there is a LIMIT. Given
+// nothing is sorted; above the sort, DISTINCT ON and LIMIT those of its expressions that
+// are volatile, and those that are costly if there is a LIMIT. Given
 //
 //	SELECT id, (SELECT count(*) FROM b WHERE b.x = a.id) FROM a ORDER BY y LIMIT 20
 //
@@ -24,11 +24,16 @@ const costlyTarget = 10
 func (p *planner) lateTargets(s *state, sorted bool) []bool {
 	b, q := s.b, s.q
 	limited := q.limit != nil || q.offset != nil
-	if b.hasSRF || b.distinct || b.distinctOn != nil || q.ties || len(q.locks) > 0 {
+	if b.hasSRF || b.distinct && b.distinctOn == nil || q.ties || len(q.locks) > 0 {
 		return nil
 	}
 	late := make([]bool, len(b.targets))
-	if len(q.sort) == 0 || sorted {
+	switch {
+	case b.distinctOn != nil:
+		if len(q.sort) == q.added { // without ORDER BY all is computed below
+			return nil
+		}
+	case len(q.sort) == 0 || sorted:
 		if !limited {
 			return nil
 		}
@@ -42,6 +47,9 @@ func (p *planner) lateTargets(s *state, sorted bool) []bool {
 	}
 	for _, k := range q.sort {
 		late[k.target] = false
+	}
+	for _, t := range b.distinctOn {
+		late[t] = false
 	}
 	if !slices.Contains(late, true) {
 		return nil
