@@ -67,6 +67,8 @@ func (k *keyWriter) expr(e plan.Expr) {
 			fmt.Fprintf(k, "%q", e.Names)
 		case *plan.CoerceMod:
 			fmt.Fprintf(k, "%v", e.Explicit)
+		case *plan.Relabel:
+			fmt.Fprintf(k, "%q", e.Collate)
 		case *plan.CoerceArray:
 			k.expr(e.Elem)
 		case *plan.Case:
