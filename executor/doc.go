@@ -20,7 +20,9 @@
 //	X4  The context is looked at by every leaf and by every operator that loops
 //	    without asking a child, at least once per batch.
 //	X5  Data-modifying operators read all of their input before the first write,
-//	    so a statement never sees its own effects.
+//	    so a statement never sees its own effects. Where the input does not see them
+//	    anyway, or its volatile functions are to, and nothing else of it, it is read
+//	    as it is written: its scans read the state before the statement then.
 //	X6  Row order is that of the plan: an operator documented in plan/node.go as
 //	    keeping order keeps it, also where work is split over goroutines.
 package executor
