@@ -105,7 +105,11 @@ func (c *Change) bindTexts(o Object, next *Snapshot) {
 		if calls == nil {
 			calls = inheritedCalls(o, t.Text, next)
 		}
-		if calls == nil {
+		switch {
+		case calls != nil:
+		case next.funcs.n == 0 && next.casts.n == 0: // there is nothing that it could mean
+			calls = noCalls
+		default:
 			calls = c.Calls(t, next)
 		}
 		if calls != nil {
