@@ -316,6 +316,9 @@ func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 			return sqlerr.New(sqlerr.UndefinedObject, "index with OID %d does not exist", oid)
 		}
 		n := node{kind: nodeIndex, oid: oid, table: owner}
+		if c.partOfAny(ix, oids) {
+			continue // it goes with that
+		}
 		if ix.Parent != 0 {
 			return c.requiredBy(n, node{kind: nodeIndex, oid: ix.Parent, table: c.snap.indexTable.get(ix.Parent)})
 		}
@@ -325,6 +328,17 @@ func (c *Change) DropIndexes(cascade bool, oids ...types.OID) error {
 		names = append(names, n)
 	}
 	return c.drop(cascade, names...)
+}
+
+// partOfAny reports whether an index is a part of one of others, or of a part of it.
+func (c *Change) partOfAny(ix *Index, others []types.OID) bool {
+	for ix != nil && ix.Parent != 0 {
+		if slices.Contains(others, ix.Parent) {
+			return true
+		}
+		_, ix = c.snap.IndexByOID(c.DB, ix.Parent)
+	}
+	return false
 }
 
 // DropTypes drops user-defined types.
