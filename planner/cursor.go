@@ -15,13 +15,26 @@ import (
 // standing says which query's rows a cursor passes, and marks its only table.
 func (p *planner) standing(q *query) {
 	p.cursorQuery = q
+	if len(q.locks) == 0 {
+		needOnlyKey(q)
+	}
+}
+
+// needOnlyKey marks the only table of a query that just filters it, which may be that of a
+// view or a subquery.
+func needOnlyKey(q *query) {
 	b := q.block
-	if len(q.locks) > 0 || q.setop != nil || b == nil || b.grouped || b.distinct || b.distinctOn != nil ||
+	if q.setop != nil || b == nil || b.grouped || b.distinct || b.distinctOn != nil ||
 		len(b.wins) > 0 || b.hasSRF || len(b.rels) != 1 {
 		return
 	}
 	for _, r := range b.rels {
-		r.needKey = r.table != nil
+		switch {
+		case r.table != nil:
+			r.needKey = true
+		case r.query != nil:
+			needOnlyKey(r.query)
+		}
 	}
 }
 
