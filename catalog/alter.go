@@ -67,7 +67,7 @@ func (c *Change) SetDefault(table types.OID, name, text string, deps []types.OID
 		// The sequence still belongs to the column, but a default that is not its
 		// next value does not follow it.
 		col.Default, col.DefaultDeps, col.DefaultCols, col.Sequence = text, deps, nil, 0
-		t.unbind(text)
+		t.Unbind(text)
 		c.serialColumn(t, t.Col(name))
 		return nil
 	})
@@ -151,6 +151,7 @@ func (c *Change) Retype(table types.OID, n Retyped) error {
 			if text, ok := n.Checks[k.OID]; ok {
 				copied := *k
 				copied.Expr = text
+				t.Unbind(text)
 				t.Checks[i] = &copied
 			}
 		}
@@ -159,14 +160,17 @@ func (c *Change) Retype(table types.OID, n Retyped) error {
 			copied.Keys = slices.Clone(ix.Keys)
 			for at, k := range n.Keys[ix.OID] {
 				copied.Keys[at] = k
+				t.Unbind(k.Expr)
 			}
 			if text, ok := n.Where[ix.OID]; ok {
 				copied.Where = text
+				t.Unbind(text)
 			}
 			t.Indexes[i] = &copied
 		}
 		for i, text := range n.Generated {
 			t.Columns[i].Default = text
+			t.Unbind(text)
 		}
 		return nil
 	})

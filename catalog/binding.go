@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kvsqld/catalog/sqlerr"
 	"kvsqld/catalog/types"
 )
 
@@ -48,8 +49,8 @@ func (c *Common) CallsOf(text string) Calls {
 	return c.Bindings[textSum(text)]
 }
 
-// unbind forgets what a text was bound to, as it was written anew.
-func (c *Common) unbind(text string) {
+// Unbind forgets what a text was bound to, as it was written anew.
+func (c *Common) Unbind(text string) {
 	if len(c.Bindings) > 0 {
 		c.Bindings = maps.Clone(c.Bindings)
 		delete(c.Bindings, textSum(text))
@@ -84,23 +85,71 @@ func (t StoredText) Calls() Calls {
 
 // bind notes what the texts of new objects are bound to over the snapshot that has them.
 // Texts that are noted already keep what they were bound to.
-func (c *Change) bind(put []Object, next *Snapshot) {
+func (c *Change) bind(put []Object, next *Snapshot) error {
 	if c.Calls == nil {
-		return
+		return nil
 	}
 	for _, o := range put {
-		if c.snap.objs.get(o.ObjectOID()) != o {
+		if was := c.snap.objs.get(o.ObjectOID()); was != o {
+			if err := c.twins(was, o, next); err != nil {
+				return err
+			}
 			c.bindTexts(o, next)
 		}
 	}
+	return nil
+}
+
+// textsOf calls f for the texts of an object.
+func (c *Change) textsOf(o Object, f func(StoredText)) {
+	each := func(t StoredText) bool {
+		if t.Text != "" {
+			f(t)
+		}
+		return false
+	}
+	c.objectTextsUsing(o, each, nil)
+	if v, ok := o.(*View); ok && v.Materialized != nil {
+		v.indexTexts(each)
+	}
+}
+
+// twins binds texts anew that an object has once more than before: they are kept under
+// their sums, and one that says what an older one does may mean something else. That two
+// of them are there at once is refused.
+func (c *Change) twins(was, o Object, next *Snapshot) error {
+	co := CommonOf(o)
+	if was == nil || co == nil || len(co.Bindings) == 0 {
+		return nil
+	}
+	before, now := map[uint64]int{}, map[uint64]int{}
+	c.textsOf(was, func(t StoredText) { before[textSum(t.Text)]++ })
+	var added []StoredText
+	c.textsOf(o, func(t StoredText) {
+		sum := textSum(t.Text)
+		if now[sum]++; now[sum] > before[sum] {
+			added = append(added, t)
+		}
+	})
+	for _, t := range added {
+		kept := co.CallsOf(t.Text)
+		if kept == nil {
+			continue
+		}
+		co.Unbind(t.Text)
+		switch calls := c.Calls(t, next); {
+		case slices.Equal(calls, kept):
+			co.rebind("", t.Text, kept)
+		case before[textSum(t.Text)] > 0:
+			return sqlerr.New(sqlerr.FeatureNotSupported, "a second expression (%s) that means other functions than the first one is not supported", t.Text)
+		}
+	}
+	return nil
 }
 
 func (c *Change) bindTexts(o Object, next *Snapshot) {
 	var found Bindings
-	note := func(t StoredText) bool {
-		if t.Text == "" {
-			return false
-		}
+	c.textsOf(o, func(t StoredText) {
 		calls := t.Calls()
 		if calls == nil {
 			calls = inheritedCalls(o, t.Text, next)
@@ -118,12 +167,7 @@ func (c *Change) bindTexts(o Object, next *Snapshot) {
 			}
 			found[textSum(t.Text)] = calls
 		}
-		return false
-	}
-	c.objectTextsUsing(o, note, nil)
-	if v, ok := o.(*View); ok && v.Materialized != nil {
-		v.indexTexts(note)
-	}
+	})
 	if co := CommonOf(o); co != nil {
 		co.Bindings = found
 	}

@@ -134,7 +134,9 @@ func (c *Change) record(put []Object, del []types.OID) error {
 			}
 		}
 	}
-	c.bind(put, next)
+	if err := c.bind(put, next); err != nil {
+		return err
+	}
 	c.keep(put, del, next)
 	return nil
 }

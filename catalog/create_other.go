@@ -199,7 +199,7 @@ func (c *Change) CreateView(spec *ViewSpec) (*View, error) {
 			return nil, err
 		}
 		v.Common, v.RowType, v.RowArray = was.Common, was.RowType, was.RowArray
-		v.unbind(v.Query)
+		v.Unbind(v.Query)
 		for i := range was.Columns {
 			old := was.Columns[i] // comments, privileges and defaults stay
 			v.Columns[i] = old
@@ -410,6 +410,7 @@ func (c *Change) CreateFunction(f *Function, replace bool) (*Function, error) {
 			return nil, c.replaceError(old, "cannot remove parameter defaults from existing function")
 		}
 		n.Common = old.Common
+		n.Bindings = nil // all its texts are written anew
 	}
 	return &n, c.put(&n)
 }

@@ -232,7 +232,7 @@ func (r *Run) Want(n int64) {
 func (r *Run) First() {
 	if !r.first {
 		r.first = true
-		stepping{calls: acts}.down(r.root, false)
+		stepping{calls: acts, distinct: true}.down(r.root, false)
 	}
 	r.Want(1)
 }

@@ -118,6 +118,8 @@ type stepping struct {
 	// through tells to go on below what reads all of its input first: it may read WITH
 	// queries that change rows.
 	through bool
+	// distinct tells that rows pass DISTINCT as they come, too.
+	distinct bool
 }
 
 // down is about the operators from op down. It reports whether there are such calls. above
@@ -152,7 +154,9 @@ func (s stepping) down(op Operator, above bool) (found bool) {
 	case *inTurns:
 		return s.down(op.input, above)
 	case *distinct:
-		return s.down(op.input, above)
+		if s.distinct {
+			return s.down(op.input, above)
+		}
 	case *apply:
 		found = op.right != nil && callsIn(op.node.Right, s.calls)
 		op.left = inTurnsIf(found, op.left)

@@ -31,7 +31,7 @@ func (b *builder) limit(n *plan.Limit) (Operator, error) {
 	}
 	op := &limit{node: n, input: in}
 	if n.Count != nil {
-		stepping{calls: acts}.down(in, false)
+		stepping{calls: acts, distinct: true}.down(in, false)
 	}
 	if len(n.TieKeys) > 0 {
 		keys := sortExprs(n.TieKeys)

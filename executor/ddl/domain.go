@@ -121,7 +121,11 @@ func (x *exec) domainAction(u *catalog.UserType, a *ast.AlterAction) error {
 		if err != nil {
 			return withoutPosition(err)
 		}
-		return c.AlterDomain(u.OID, func(u *catalog.UserType) error { u.Default = text; return nil })
+		return c.AlterDomain(u.OID, func(u *catalog.UserType) error {
+			u.Default = text
+			u.Unbind(text)
+			return nil
+		})
 	case "DROP DEFAULT":
 		return c.AlterDomain(u.OID, func(u *catalog.UserType) error { u.Default = ""; return nil })
 	case "SET NOT NULL":

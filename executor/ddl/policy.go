@@ -79,6 +79,7 @@ func (x *exec) createPolicy(s *ast.CreatePolicy) error {
 			return withoutPosition(err)
 		}
 		*c.to = catalog.BoundQuery{Query: q.Text, Deps: q.Deps, ColDeps: q.ColDeps}
+		pol.Unbind(q.Text)
 	}
 	if !s.Alter && old != nil {
 		return sqlerr.New(sqlerr.DuplicateObject, "policy \"%s\" for table \"%s\" already exists", s.Name, t.Name)
