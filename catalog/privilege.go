@@ -381,3 +381,13 @@ func (s *Snapshot) CheckPriv(role string, o Object, need Priv) error {
 	}
 	return nil
 }
+
+// MayUseSchema reports 42501 if a role may not use a schema, and nothing of one that is
+// not there.
+func (s *Snapshot) MayUseSchema(db types.OID, role, schema string) error {
+	n := s.Schema(db, schema)
+	if n == nil {
+		return nil
+	}
+	return s.CheckPriv(role, n, PrivUsage)
+}

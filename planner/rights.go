@@ -91,12 +91,10 @@ func (p *planner) usableSchema(schema string, off int) {
 	if p.inDefinition() {
 		return
 	}
-	if s := p.Snap.Schema(p.DB, schema); s != nil {
-		if err := p.Snap.CheckPriv(p.User, s, catalog.PrivUsage); err != nil {
-			if e, ok := err.(*sqlerr.Error); ok {
-				err = e.At(off)
-			}
-			fail(err)
+	if err := p.Snap.MayUseSchema(p.DB, p.User, schema); err != nil {
+		if e, ok := err.(*sqlerr.Error); ok {
+			err = e.At(off)
 		}
+		fail(err)
 	}
 }

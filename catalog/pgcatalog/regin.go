@@ -116,11 +116,7 @@ func (env *Env) usable(schema string) error {
 	if err := env.existing(schema); err != nil || schema == "" || env.AnySchema || schema == env.TempSchema {
 		return err
 	}
-	n := env.Snap.Schema(env.DB, schema)
-	if n == nil {
-		return nil
-	}
-	return env.Snap.CheckPriv(env.User, n, catalog.PrivUsage)
+	return env.Snap.MayUseSchema(env.DB, env.User, schema)
 }
 
 // RegIn is the input of the reg* types for texts that are not numbers or "-".

@@ -135,10 +135,7 @@ func (x *exec) noType(n *ast.Name) error {
 
 // usable checks the schema of a qualified name.
 func (x *exec) usable(n *ast.Name) error {
-	if s := x.snap().Schema(x.db(), n.Schema()); n.Schema() != "" && s != nil {
-		return x.snap().CheckPriv(x.User, s, catalog.PrivUsage)
-	}
-	return nil
+	return x.snap().MayUseSchema(x.db(), x.User, n.Schema())
 }
 
 // mayUseType checks USAGE on the type of a new column, parameter or operand; an array

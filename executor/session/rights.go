@@ -53,11 +53,10 @@ func (s *Session) mayUse(snap *catalog.Snapshot, schema string) bool {
 // usable checks that the current role may use the schema of a qualified name, if there is
 // one of that name.
 func (s *Session) usable(schema string) error {
-	n := s.snapshot().Schema(s.db, s.schemaName(schema))
-	if n == nil || s.schemaName(schema) == s.tempName() {
+	if schema = s.schemaName(schema); schema == s.tempName() {
 		return nil
 	}
-	return s.snapshot().CheckPriv(s.user, n, catalog.PrivUsage)
+	return s.snapshot().MayUseSchema(s.db, s.user, schema)
 }
 
 // mayDraw checks that the current role has one of the privileges on a sequence.
